@@ -1,0 +1,37 @@
+"""The one family of errors: every message is one sentence that says what, where, and what would be right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class AzulsimError(Exception):
+    """Root of all errors that azulsim raises on purpose; its text is one sentence for a person."""
+
+
+class InputError(AzulsimError):
+    """Something a person typed or wrote cannot be used (exit code 2)."""
+
+
+class RunError(AzulsimError):
+    """A run or a check was begun and failed (exit code 1)."""
+
+
+class StrategyError(RunError):
+    """A strategy raised, or answered with something that is not a legal move."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the nearest known name, else the list of known names.
+
+    >>> did_you_mean("gredy", ["greedy", "uniform"])
+    "; did you mean 'greedy'?"
+    >>> did_you_mean("zzz", ["greedy", "uniform"])
+    '; known: greedy, uniform'
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; known: {', '.join(names)}" if names else ""

@@ -1,0 +1,203 @@
+"""The tables of the log: each column with its NumPy type and a sentence; the data dictionary is made from this.
+
+A game is known by one integer, `game = cell * 2**40 + deal * 2**8 + seating`: unique in a run, independent of
+how many deals were planned, and in canonical order when sorted. Every table joins on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from azulsim.rules import COLORS, Termination
+
+Depth = Literal["games", "rounds", "moves"]
+DEPTHS: tuple[Depth, ...] = ("games", "rounds", "moves")
+
+CELL_SHIFT, DEAL_SHIFT = 40, 8
+MAX_CELLS, MAX_DEALS, MAX_SEATINGS = 1 << 16, 1 << 32, 1 << 8
+
+NOBODY = -1
+"""The `holder` of a round in which nobody took the marker."""
+
+COLOR_NAMES = (*COLORS, "J")
+TERMINATION_NAMES = tuple(ending.name for ending in Termination)
+
+
+def game_id(cell: int, deal: int, seating: int) -> int:
+    """Return the integer that names a game in every table of a run."""
+    return (cell << CELL_SHIFT) | (deal << DEAL_SHIFT) | seating
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name, NumPy type (`S` = fixed-width text, width set per cell) and what it holds."""
+
+    name: str
+    dtype: str
+    doc: str
+    names: tuple[str, ...] = ()
+    """For a coded column, the text of each code; written to parquet as a dictionary column."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the log."""
+
+    name: str
+    depth: Depth
+    """The least log depth at which it is written."""
+    doc: str
+    key: tuple[str, ...]
+    """Columns that together name a row, in the order in which rows are sorted."""
+    columns: tuple[Column, ...]
+
+    def dtype(self, text_width: int = 1) -> np.dtype[Any]:
+        """Return the structured dtype of a row; `text_width` is the width of its `S` column, if any."""
+        fields = [(c.name, f"S{text_width}" if c.dtype == "S" else c.dtype) for c in self.columns]
+        return np.dtype(fields, align=True)
+
+
+_GAME = Column("game", "i8", "The game: cell * 2**40 + deal * 2**8 + seating; joins all tables.")
+_ROUND = Column("round", "u2", "Round, counted from 1.")
+_SEAT = Column("seat", "u1", "Seat, counted from 0; seat 0 starts round 1.")
+_COLOR = Column("color", "u1", "Color of the tiles: B Y R K W (J joker).", COLOR_NAMES)
+
+GAMES = Table(
+    "games",
+    "games",
+    "A row a game and seat: who played and how it ended.",
+    ("game", "seat"),
+    (
+        _GAME,
+        Column("cell", "u2", "Cell of the experiment: one player count, one set of rules, one line-up."),
+        Column("deal", "u4", "Deal: the luck shared by all games of this number at the same player count."),
+        Column("seating", "u1", "Which of the cell's seatings: who sits where."),
+        Column("players", "u1", "Number of players, 2 to 4."),
+        _SEAT,
+        Column("spec", "u2", "The strategy in this seat, as its canonical spec (dictionary of the run)."),
+        Column("score", "i2", "Final score, points."),
+        Column("rows", "u1", "Complete horizontal rows at the end."),
+        Column("columns", "u1", "Complete vertical columns at the end."),
+        Column("colors", "u1", "Colors with all their tiles on the wall at the end."),
+        Column("placement", "u1", "Place by score, then complete rows: 1 is best; ties share a place (1, 1, 3)."),
+        Column("win_share", "f8", "1/k for each of k winners, else 0."),
+        Column("wall_points", "i2", "Points scored by placing tiles, all rounds."),
+        Column("floor_loss", "i2", "Points on the occupied floor spaces, all rounds, before the clamp at 0 (positive)."),
+        Column("floor_paid", "i2", "Points really lost to the floor, after the clamp at 0 (positive)."),
+        Column("bonus_points", "i2", "End-of-game bonuses, points."),
+        Column("marker_takes", "u2", "Rounds in which this seat took the starting player marker."),
+        Column("is_ender", "?", "True if this seat has a complete row, in a game that ended by ROW_COMPLETED."),
+        Column("rounds", "u2", "Rounds played in the game."),
+        Column("plies", "u2", "Moves played in the game, by all seats."),
+        Column("termination", "u1", "How the game ended.", TERMINATION_NAMES),
+    ),
+)
+
+ROUNDS = Table(
+    "rounds",
+    "rounds",
+    "A row a game, round and seat: what was dealt, and what the tiling brought.",
+    ("game", "round", "seat"),
+    (
+        _GAME,
+        _ROUND,
+        _SEAT,
+        Column("starter", "u1", "Seat that started this round."),
+        Column("holder", "i1", "Seat that took the marker in this round; -1 if nobody did."),
+        Column("displays", "S", "Tiles dealt, display by display, tiles_per_display letters each, '.' for none."),
+        Column("bag", "u1", "Tiles in the bag after dealing."),
+        Column("lid", "u1", "Tiles in the lid after dealing."),
+        Column("is_short", "?", "True if some display could not be filled."),
+        Column("score_before", "i2", "Score when the round was dealt (starter_bonus included)."),
+        Column("score_after", "i2", "Score after wall-tiling and floor, before end-of-game bonuses."),
+        Column("gain", "i2", "Points scored by tiles placed in this round."),
+        Column("floor", "u1", "Floor spaces occupied at the end of the round, marker included."),
+        Column("penalty", "i2", "Points of those spaces (positive), before the clamp at 0."),
+        Column("penalty_paid", "i2", "Points really lost, after the clamp at 0 (positive)."),
+        Column(
+            "marker_price", "i2", "For the holder: penalty with the marker minus penalty without it; 0 for others."
+        ),
+        Column("marker_price_paid", "i2", "The same, of the points really lost after the clamp."),
+    ),
+)
+
+MOVES = Table(
+    "moves",
+    "moves",
+    "A row a move (ply), in order of play.",
+    ("game", "ply"),
+    (
+        _GAME,
+        Column("ply", "u2", "Move in the game, counted from 0."),
+        _ROUND,
+        _SEAT,
+        Column("source", "u1", "0 = center, 1.. = display."),
+        _COLOR,
+        Column("line", "u1", "Pattern line 1 to 5; 0 = the floor line."),
+        Column("placed", "u1", "Tiles that went to the pattern line."),
+        Column("overflow", "u1", "Tiles that fell to the floor line (or on to the lid); taken = placed + overflow."),
+        Column("marker", "?", "True if this move took the starting player marker."),
+        Column("forced", "?", "True if the marker was in the center and every legal move took it."),
+        Column("n_legal", "u2", "Number of legal moves at this point."),
+        Column("floor", "u1", "Floor spaces occupied before the move."),
+        Column("gain", "i2", "Exact change of the player's own round-end score by this move, before the clamp."),
+        Column(
+            "denial",
+            "i2",
+            "Best gain the next player could have had in this player's place on the table, minus the best gain the "
+            "move leaves; both as if the next player moved now.",
+        ),
+    ),
+)
+
+PLACEMENTS = Table(
+    "placements",
+    "moves",
+    "A row a tile placed on the wall, in order of play (round, seat, row).",
+    ("game", "round", "seat", "row"),
+    (
+        _GAME,
+        _ROUND,
+        _SEAT,
+        Column("row", "u1", "Row of the wall, 1 to 5, which is the pattern line that was complete."),
+        Column("column", "u1", "Column of the wall, 1 to 5."),
+        _COLOR,
+        Column("across", "u1", "Length of the horizontal run through the tile, the tile included."),
+        Column("down", "u1", "Length of the vertical run through the tile, the tile included."),
+        Column("points", "i2", "Points scored for the tile."),
+    ),
+)
+
+FAILURES = Table(
+    "failures",
+    "games",
+    "A row a game that a strategy spoiled: all that is needed to play it again. Text columns.",
+    ("game",),
+    (
+        _GAME,
+        Column("cell", "u2", "Cell of the experiment."),
+        Column("deal", "u4", "Deal."),
+        Column("seating", "u1", "Seating."),
+        _SEAT,
+        Column("spec", "O", "Spec of the strategy that failed."),
+        Column("ply", "u2", "Ply at which it failed."),
+        Column("kind", "O", "What went wrong: raised, illegal_move, not_a_number, bad_answer."),
+        Column("message", "O", "The error in one line."),
+    ),
+)
+
+TABLES: dict[str, Table] = {table.name: table for table in (GAMES, ROUNDS, MOVES, PLACEMENTS, FAILURES)}
+
+
+def tables_at(depth: Depth) -> tuple[Table, ...]:
+    """Return the numeric tables that are written at a log depth (failures are written at any depth)."""
+    return tuple(t for t in TABLES.values() if t is not FAILURES and DEPTHS.index(t.depth) <= DEPTHS.index(depth))
+
+
+def empty(table: Table, text_width: int = 1) -> npt.NDArray[Any]:
+    """Return a table of no rows."""
+    return np.empty(0, table.dtype(text_width))
