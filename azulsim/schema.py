@@ -86,7 +86,7 @@ GAMES = Table(
         Column("placement", "u1", "Place by score, then complete rows: 1 is best; ties share a place (1, 1, 3)."),
         Column("win_share", "f8", "1/k for each of k winners, else 0."),
         Column("wall_points", "i2", "Points scored by placing tiles, all rounds."),
-        Column("floor_loss", "i2", "Points on the occupied floor spaces, all rounds, before the clamp at 0 (positive)."),
+        Column("floor_loss", "i4", "Points on the occupied floor spaces, all rounds, before the clamp at 0 (positive)."),
         Column("floor_paid", "i2", "Points really lost to the floor, after the clamp at 0 (positive)."),
         Column("bonus_points", "i2", "End-of-game bonuses, points."),
         Column("marker_takes", "u2", "Rounds in which this seat took the starting player marker."),

@@ -1,0 +1,208 @@
+"""Compiling with Numba, and calling compiled functions by address.
+
+Numba's own cache does not notice an edited function in another file. Here the folder of the cache is named by a
+hash of every compiled source, so an edit anywhere starts a fresh one, and a damaged or unwritable cache costs a
+compilation, never a run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+CACHE_VARIABLE = "AZULSIM_CACHE_DIR"
+"""Environment variable: where compiled code is kept, instead of the user's cache folder."""
+
+_announced = False
+
+
+@cache
+def source_hash() -> str:
+    """Return a hash of every source that takes part in compiled code, and of Numba's version."""
+    root = Path(__file__).parent.parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted([*root.glob("engine/*.py"), *root.glob("strategy/*.py"), root / "rules.py", root / "schema.py"]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:20]
+
+
+@cache
+def cache_folder() -> Path:
+    """Return the folder that holds this version's compiled code (made when first written)."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen:
+        return Path(chosen) / source_hash()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("azulsim", appauthor=False) / source_hash()
+
+
+def _announce() -> None:
+    """Say once a process that compiling takes a while, unless told to keep quiet (workers are)."""
+    global _announced
+    if not _announced and not os.environ.get("AZULSIM_QUIET"):
+        _announced = True
+        print("azulsim: compiling the engine and its strategies (once, about 20 s)", file=sys.stderr, flush=True)
+
+
+class _Locator(_CacheLocator):  # type: ignore[misc]
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        self._py_file = py_func.__code__.co_filename
+        self._line = py_func.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return source_hash()
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _Locator:
+        return cls(py_func)
+
+
+class _CacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = [_Locator]  # noqa: RUF012
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """A cache keyed by a name of ours: Numba's own key changes with every process for functions over functions."""
+
+    _impl_class = _CacheImpl
+
+    def __init__(self, py_func: Callable[..., Any], key: str) -> None:
+        self._key = key
+        super().__init__(py_func)
+        name = hashlib.sha256(f"{py_func.__module__}.{py_func.__qualname__} {key}".encode()).hexdigest()[:16]
+        file = self._cache_file
+        self._cache_file = type(file)(
+            cache_path=self._cache_path,
+            filename_base=f"{py_func.__name__}-{name}.py{sys.version_info[0]}{sys.version_info[1]}",
+            source_stamp=source_hash(),
+        )
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (sig, codegen.magic_tuple(), self._key)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            found = super().load_overload(sig, target_context)
+        except Exception:  # a damaged file must cost no more than compiling again
+            found = None
+        if found is None:
+            _announce()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:  # compiled code that cannot be kept still runs
+            print(f"azulsim: compiled code cannot be kept in {self._cache_path}: {error}", file=sys.stderr)
+            self.disable()
+
+
+def compiled(function: F | None = None, *, key: str | None = "", error_model: str = "python") -> Any:
+    """Compile a function, releasing the GIL; use as a decorator.
+
+    Parameters
+    ----------
+    key : str or None
+        Names what the code depends on beside the sources of the engine (such as a strategy's own text); None keeps
+        no compiled code on disk.
+    error_model : str
+        ``"numpy"`` makes a division by zero infinite, ``"python"`` makes it raise.
+    """
+
+    def wrap(py_func: F) -> F:
+        dispatcher = numba.njit(nogil=True, error_model=error_model)(py_func)
+        if key is not None:
+            dispatcher._cache = _Cache(py_func, key)
+        return cast(F, dispatcher)
+
+    return wrap if function is None else wrap(function)
+
+
+def compile_for(function: Any, signature: Any) -> int:
+    """Compile a function for one signature and return the address of its machine code, for `call`."""
+    function.compile(signature)
+    result = function.overloads[signature.args]
+    return cast(int, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
+def make_call(signature: Any) -> Any:
+    """Return a compiled operation ``call(address, *arguments)`` for functions of one signature.
+
+    An exception raised in the called function goes on to the caller, as in an ordinary call. (Numba's first-class
+    functions do the same at a higher price, and as an experimental feature.)
+    """
+
+    @intrinsic
+    def call(typingctx: Any, address: Any, arguments: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            convention = context.call_conv
+            function_type = convention.get_function_type(signature.return_type, signature.args)
+            callee = builder.inttoptr(args[0], function_type.as_pointer())
+            values = cgutils.unpack_tuple(builder, args[1])
+            status, result = convention.call_function(
+                builder, callee, signature.return_type, signature.args, values
+            )
+            with cgutils.if_unlikely(builder, status.is_error):
+                convention.return_status_propagate(builder, status)
+            return result
+
+        return signature.return_type(types.int64, types.Tuple(signature.args)), codegen
+
+    return call
+
+
+@intrinsic
+def popcount(typingctx: Any, x: Any) -> Any:
+    """Count the set bits of an int64."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def lowest_bit(typingctx: Any, x: Any) -> Any:
+    """Return the index of the lowest set bit of an int64 that is not 0."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def as_pointer(typingctx: Any, address: Any) -> Any:
+    """Turn an int64 address into a pointer that `numba.carray` accepts."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), codegen
+
+
+def address_of(array: np.ndarray[Any, Any]) -> int:
+    """Return the address of an array's first byte; the caller keeps the array alive while it is used."""
+    return int(array.ctypes.data)

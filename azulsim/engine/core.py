@@ -1,0 +1,303 @@
+"""The compiled rules: dealing, playing a move, wall-tiling, the end of the game.
+
+Nothing here is checked: callers pass legal moves only. Sections are those of docs/RULES.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from azulsim.engine.compiling import compiled, lowest_bit, popcount
+from azulsim.engine.luck import below, derive
+from azulsim.engine.record import LANE_TOPS, LANES, SOURCE_LANES
+from azulsim.rules import MAX_PLAYERS, Termination
+
+ROW_COMPLETED = int(Termination.ROW_COMPLETED)
+ROUND_LIMIT = int(Termination.ROUND_LIMIT)
+NO_TILES = int(Termination.NO_TILES)
+
+COLUMN_BITS = 0x108421  # bit 0 of each of the five rows of a wall
+DIAGONAL_BITS = 0x1041041  # the spaces of color 0 (blue) on the colored wall
+
+LEDGER = np.dtype(
+    [
+        ("gain", "i2"),
+        ("floor", "i2"),
+        ("penalty", "i2"),
+        ("paid", "i2"),
+        ("price", "i2"),
+        ("price_paid", "i2"),
+        ("n_placed", "i2"),
+        ("row", "i1", 5),
+        ("column", "i1", 5),
+        ("color", "i1", 5),
+        ("across", "i1", 5),
+        ("down", "i1", 5),
+        ("points", "i1", 5),
+    ],
+    align=True,
+)
+"""What one seat's wall-tiling did; `tile` fills an array of one a seat."""
+
+
+def _make_runs() -> Any:
+    """Tabulate, for each 5-bit row and set bit, the length of the run of set bits through it."""
+    runs = np.zeros((32, 5), np.int64)
+    for bits in range(32):
+        for i in range(5):
+            if bits >> i & 1:
+                low = high = i
+                while low > 0 and bits >> (low - 1) & 1:
+                    low -= 1
+                while high < 4 and bits >> (high + 1) & 1:
+                    high += 1
+                runs[bits, i] = high - low + 1
+    return runs
+
+
+RUNS = _make_runs()
+
+
+@compiled
+def count_tiles(lanes: Any) -> Any:
+    """Add up the five color lanes of a word."""
+    return ((lanes * LANES) >> 32) & 255
+
+
+@compiled
+def lane(lanes: Any, color: Any) -> Any:
+    """Return the count in one color's byte lane."""
+    return (lanes >> (8 * color)) & 255
+
+
+@compiled
+def column_of(row: Any, color: Any) -> Any:
+    """Return the column (0..4) of a color's space in a row (0..4) of the colored wall (1.3)."""
+    column = color + row
+    return column - 5 if column >= 5 else column
+
+
+@compiled
+def column_bits(wall: Any, column: Any) -> Any:
+    """Return a column (0..4) of a wall as 5 bits, row 1 lowest."""
+    return ((((wall >> column) & COLUMN_BITS) * 0x111110) >> 20) & 31
+
+
+@compiled
+def run_across(wall: Any, row: Any, column: Any) -> Any:
+    """Return the length of the horizontal run through a set space (0-based)."""
+    return RUNS[(wall >> (5 * row)) & 31, column]
+
+
+@compiled
+def run_down(wall: Any, row: Any, column: Any) -> Any:
+    """Return the length of the vertical run through a set space (0-based)."""
+    return RUNS[column_bits(wall, column), row]
+
+
+@compiled
+def run_points(across: Any, down: Any) -> Any:
+    """Return the points of a tile from the two runs through it (3.3)."""
+    points = (across if across > 1 else 0) + (down if down > 1 else 0)
+    return points if points > 0 else 1
+
+
+@compiled
+def tiling_points(wall: Any, full: Any, colors: Any) -> Any:
+    """Return the points if the complete lines `full` were tiled now, top to bottom (3.2)."""
+    points = 0
+    while full:
+        line = lowest_bit(full)
+        full &= full - 1
+        row = line - 1
+        column = column_of(row, (colors >> (4 * line)) & 15)
+        wall |= 1 << (5 * row + column)
+        points += run_points(run_across(wall, row, column), run_down(wall, row, column))
+    return points
+
+
+@compiled
+def floor_penalty(game: Any, fallen: Any) -> Any:
+    """Return the points lost for a number of fallen tiles, marker included (2.11)."""
+    return np.int64(game.penalty[min(fallen, np.int64(game.n_floor))])
+
+
+@compiled
+def deal(game: Any, deal_key: Any) -> bool:
+    """Begin the next round: fill the displays in order from bag and lid (4.1 to 4.6).
+
+    Returns False, and ends the game by NO_TILES, if there is not a single tile to deal.
+    """
+    round_key = derive(deal_key, game.round)
+    bag, n_bag, mask = game.bag, np.int64(game.n_bag), 0
+    per_display = np.int64(game.per_display)
+    game.sources[0] = 0
+    for display in range(1, game.n_displays + 1):
+        tiles = 0
+        for slot in range(per_display):
+            if n_bag == 0:
+                bag, game.lid = game.lid, 0
+                n_bag = count_tiles(bag)
+                if n_bag == 0:
+                    break
+            k = below(derive(round_key, display * 16 + slot), n_bag)
+            # the color is the number of prefix sums that are at most k, one comparison a lane
+            color = popcount(((k * LANES | LANE_TOPS) - bag * LANES) & LANE_TOPS)
+            n_bag -= 1
+            bag -= 1 << (8 * color)
+            tiles += 1 << (8 * color)
+            mask |= 1 << (12 * color + display)
+        game.sources[display] = tiles
+    if n_bag == 0 and game.is_eager:
+        bag, game.lid = game.lid, 0
+        n_bag = count_tiles(bag)
+    game.bag, game.n_bag, game.mask = bag, n_bag, mask
+    if mask == 0:
+        game.termination = NO_TILES
+        return False
+    begin_round(game)
+    return True
+
+
+@compiled
+def begin_round(game: Any) -> None:
+    """Pass the turn to the starter of the round that was just dealt (4.5, 4.6)."""
+    if game.round > 0:
+        if game.holder >= 0:
+            game.starter = game.holder
+        elif game.is_rotating:
+            game.starter = game.starter + 1 if game.starter + 1 < game.players else 0
+    game.holder = -1
+    game.seat = game.starter
+    game.round += 1
+    if game.starter_bonus != 0:
+        game.score[game.starter] = max(0, game.score[game.starter] + game.starter_bonus)
+
+
+@compiled
+def play(game: Any, code: Any) -> bool:
+    """Play one move (2.2 to 2.10); return True if it took the last tiles of the round."""
+    source, color, line = code >> 6, (code >> 3) & 7, code & 7
+    seat = np.int64(game.seat)
+    tiles = game.sources[source]
+    taken = lane(tiles, color)
+    others = tiles - (taken << (8 * color))
+    fallen, overflow = np.int64(game.floor[seat]), taken
+    if source == 0:
+        game.sources[0] = others
+        game.mask &= ~(1 << (12 * color))
+        if game.holder < 0:
+            game.holder = seat
+            fallen += 1
+    else:
+        game.sources[0] += others
+        game.sources[source] = 0
+        to_center = ((game.mask >> source) & SOURCE_LANES) & ~(1 << (12 * color))
+        game.mask = (game.mask & ~(SOURCE_LANES << source)) | to_center
+    if line > 0:
+        shift = 4 * line
+        room = line - ((game.counts[seat] >> shift) & 15)
+        placed = min(taken, room)
+        overflow = taken - placed
+        game.counts[seat] += placed << shift
+        game.colors[seat] = (game.colors[seat] & ~(15 << shift)) | (color << shift)
+        # the line is closed to every color but this one, and to this one too when it is full
+        game.open[seat] &= ~(LANES << line) | (np.int64(placed < room) << (8 * color + line))
+        game.full[seat] |= np.int64(placed == room) << line
+    game.floor[seat] = fallen + overflow
+    game.lid += overflow << (8 * color)
+    seat += 1
+    game.seat = 0 if seat == game.players else seat
+    return game.mask == 0
+
+
+@compiled
+def tile(game: Any, ledger: Any) -> None:
+    """Tile all walls, pay the floors, and see whether the game is over (3, 5.1); fills `ledger`, one entry a seat."""
+    is_over = False
+    for seat in range(game.players):
+        entry = ledger[seat]
+        wall, full, open_lines = np.int64(game.wall[seat]), np.int64(game.full[seat]), game.open[seat]
+        counts, gain, n_placed = np.int64(game.counts[seat]), 0, 0
+        while full:
+            line = lowest_bit(full)
+            full &= full - 1
+            row = line - 1
+            color = (np.int64(game.colors[seat]) >> (4 * line)) & 15
+            column = column_of(row, color)
+            wall |= 1 << (5 * row + column)
+            across, down = run_across(wall, row, column), run_down(wall, row, column)
+            points = run_points(across, down)
+            gain += points
+            entry.row[n_placed], entry.column[n_placed], entry.color[n_placed] = line, column + 1, color
+            entry.across[n_placed], entry.down[n_placed], entry.points[n_placed] = across, down, points
+            n_placed += 1
+            game.lid += row << (8 * color)
+            counts &= ~(15 << (4 * line))
+            tiles = (wall >> (5 * row)) & 31
+            is_over |= tiles == 31
+            has = ((tiles >> row) | (tiles << (5 - row))) & 31  # bit c: color c lies in the row
+            open_lines |= (((~has & 31) * 0x10204081) & LANES) << line  # spread 5 bits over 5 byte lanes
+        fallen = np.int64(game.floor[seat])
+        penalty = floor_penalty(game, fallen)
+        before = game.score[seat] + gain
+        entry.gain, entry.n_placed = gain, n_placed
+        entry.floor, entry.penalty = min(fallen, np.int64(game.n_floor)), penalty
+        entry.paid = min(penalty, before)
+        entry.price = entry.price_paid = 0
+        if game.holder == seat:
+            without = floor_penalty(game, fallen - 1)
+            entry.price = penalty - without
+            entry.price_paid = entry.paid - min(without, before)
+        game.score[seat] = before - entry.paid
+        game.wall[seat], game.counts[seat], game.open[seat] = wall, counts, open_lines
+        game.full[seat] = game.floor[seat] = 0
+    if is_over:
+        game.termination = ROW_COMPLETED
+    elif game.round >= game.max_rounds:
+        game.termination = ROUND_LIMIT
+
+
+@compiled
+def count_complete(wall: Any) -> Any:
+    """Return how many rows, columns and colors of a wall are complete (5.2)."""
+    rows = columns = colors = 0
+    diagonal = DIAGONAL_BITS
+    for i in range(5):
+        rows += ((wall >> (5 * i)) & 31) == 31
+        columns += ((wall >> i) & COLUMN_BITS) == COLUMN_BITS
+        colors += (wall & diagonal) == diagonal
+        # one column to the right, the last column coming back as the first
+        diagonal = ((diagonal << 1) & 0x1EF7BDE) | ((diagonal >> 4) & COLUMN_BITS)
+    return rows, columns, colors
+
+
+@compiled
+def bonus_points(game: Any, seat: Any) -> Any:
+    """Return a seat's end-of-game bonuses (5.2)."""
+    rows, columns, colors = count_complete(np.int64(game.wall[seat]))
+    return rows * game.row_bonus + columns * game.column_bonus + colors * game.color_bonus
+
+
+@compiled
+def add_bonuses(game: Any) -> None:
+    """Add everybody's bonuses to a game that is over (5.2)."""
+    for seat in range(game.players):
+        game.score[seat] += bonus_points(game, seat)
+
+
+@compiled
+def rank(game: Any, placement: Any, win_share: Any) -> None:
+    """Fill the placements (1 is best; 1, 1, 3) and win shares of a game that is over (5.3)."""
+    keys = np.empty(MAX_PLAYERS, np.int64)
+    for seat in range(game.players):
+        keys[seat] = game.score[seat] * 8 + count_complete(np.int64(game.wall[seat]))[0]
+    for seat in range(game.players):
+        better = ties = 0
+        for other in range(game.players):
+            better += keys[other] > keys[seat]
+            ties += keys[other] == keys[seat]
+        placement[seat] = 1 + better
+        win_share[seat] = 1.0 / ties if better == 0 else 0.0

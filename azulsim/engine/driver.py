@@ -1,0 +1,334 @@
+"""The drivers: whole games played and logged in one compiled call, or many games in lockstep, a move at a time.
+
+Both begin, advance and log games by the same functions, so that they cannot differ in anything but speed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from azulsim.engine.compiling import as_pointer, compiled
+from azulsim.engine.core import (
+    LEDGER,
+    add_bonuses,
+    bonus_points,
+    count_complete,
+    count_tiles,
+    deal,
+    floor_penalty,
+    lane,
+    play,
+    rank,
+    tile,
+)
+from azulsim.engine.denial import denial
+from azulsim.engine.luck import derive, game_key
+from azulsim.engine.moves import MOVE, count_legal, exact_gain, fill_moves, is_allowed, tie_priority
+from azulsim.engine.record import ALLOWED, GAME, MAX_LEGAL, SOURCE_LANES
+from azulsim.engine.scoring import NOT_A_NUMBER, call_move
+from azulsim.rules import COLORS, MAX_PLAYERS, Termination
+from azulsim.schema import CELL_SHIFT, DEAL_SHIFT, GAMES, MOVES, PLACEMENTS, ROUNDS, Depth
+
+LIVE = np.dtype(
+    [
+        ("game", "i8"),
+        ("deal_key", "u8"),
+        ("seat_keys", "u8", MAX_PLAYERS),
+        ("round_row", "i8"),  # row of seat 0 in the log of the round being played
+        ("floor_loss", "i4", MAX_PLAYERS),
+        ("deal", "u4"),
+        ("turns", "u2", MAX_PLAYERS),  # moves of each seat in this round
+        ("ply", "u2"),
+        ("wall_points", "i2", MAX_PLAYERS),
+        ("floor_paid", "i2", MAX_PLAYERS),
+        ("marker_takes", "u2", MAX_PLAYERS),
+        ("seating", "u1"),
+    ],
+    align=True,
+)
+"""What a game being played has beside its record: the keys of its luck, and running totals for the log."""
+
+PLAN = np.dtype(
+    [
+        ("deal_root", "u8"),
+        ("decision_root", "u8"),
+        ("cell", "i8"),
+        ("first_deal", "i8"),
+        ("depth", "i1"),  # 0 games, 1 rounds, 2 moves
+        ("must_deal", "i1"),  # 1: a round that cannot be dealt is an error (`no_tiles = "error"`)
+    ],
+    align=True,
+)
+"""What all games of one block share."""
+
+DEPTH_NUMBERS: dict[Depth, int] = {"games": 0, "rounds": 1, "moves": 2}
+
+GOES_ON, IS_OVER = 0, 1
+BLOCK_DONE, BUFFER_FULL, BAD_MOVE, BAD_NUMBER, CANNOT_DEAL = 10, 11, -1, -2, -3
+"""Answers of the drivers; negative ones are failures of the game in `live`."""
+
+_LETTERS = np.frombuffer(COLORS.encode(), np.uint8)
+_EMPTY = np.uint8(ord("."))
+
+_ROUNDS = np.dtype([(name, ROUNDS.dtype()[name]) for name in ROUNDS.dtype().names if name != "displays"], align=True)
+"""A row of `rounds` without its text column, whose width differs from cell to cell."""
+
+
+class Log(NamedTuple):
+    """Buffers that the drivers fill, and how many rows of each are used."""
+
+    games: npt.NDArray[Any]
+    rounds: npt.NDArray[Any]
+    displays: npt.NDArray[np.uint8]
+    """uint8[rows of rounds, displays * tiles per display]: letters."""
+    moves: npt.NDArray[Any]
+    placements: npt.NDArray[Any]
+    used: npt.NDArray[np.int64]
+    """int64[4]: rows used of games, rounds, moves, placements."""
+
+
+def make_log(n_games: int, n_rounds: int, n_moves: int, n_placements: int, text_width: int) -> Log:
+    """Return empty buffers of the given numbers of rows."""
+    return Log(
+        np.zeros(n_games, GAMES.dtype()),
+        np.zeros(n_rounds, _ROUNDS),
+        np.zeros((n_rounds, text_width), np.uint8),
+        np.zeros(n_moves, MOVES.dtype()),
+        np.zeros(n_placements, PLACEMENTS.dtype()),
+        np.zeros(4, np.int64),
+    )
+
+
+def grow_log(log: Log, need: tuple[int, int, int, int]) -> Log:
+    """Return a log with room for `need` more rows of games, rounds, moves and placements, its rows kept."""
+    sizes = [len(log.games), len(log.rounds), len(log.moves), len(log.placements)]
+    wanted = [
+        size if used + more <= size else max(2 * size, int(used) + more)
+        for size, used, more in zip(sizes, log.used, need, strict=True)
+    ]
+    if wanted == sizes:
+        return log
+    larger = make_log(*wanted, log.displays.shape[1])
+    for old, new in zip(log, larger, strict=True):
+        new[: len(old)] = old
+    return larger
+
+
+@compiled
+def begin_game(game: Any, live: Any, template: Any, plan: Any, deal_number: Any, seating: Any, log: Any) -> Any:
+    """Set up one game of a block and deal its first round; return GOES_ON, IS_OVER or CANNOT_DEAL."""
+    cell = plan.cell
+    live.game = (cell << CELL_SHIFT) | (deal_number << DEAL_SHIFT) | seating
+    live.deal, live.seating = deal_number, seating
+    live.deal_key = game_key(plan.deal_root, deal_number, 0)
+    decisions = derive(game_key(plan.decision_root, deal_number, 0), seating)
+    live.ply = 0
+    for seat in range(MAX_PLAYERS):
+        live.seat_keys[seat] = derive(decisions, seat)
+        live.wall_points[seat] = live.floor_loss[seat] = live.floor_paid[seat] = live.marker_takes[seat] = 0
+    return begin_round(game, live, plan, log)
+
+
+@compiled
+def begin_round(game: Any, live: Any, plan: Any, log: Any) -> Any:
+    """Deal the next round and open its rows in the log; at the end of the game, close it."""
+    if not deal(game, live.deal_key):
+        if plan.must_deal:
+            return CANNOT_DEAL
+        finish_game(game, live, plan, log)
+        return IS_OVER
+    for seat in range(MAX_PLAYERS):
+        live.turns[seat] = 0
+    if plan.depth >= 1:
+        live.round_row = log.used[1]
+        log.used[1] += game.players
+        for seat in range(game.players):
+            row = log.rounds[live.round_row + seat]
+            row.game, row.round, row.seat = live.game, game.round, seat
+            row.starter = game.starter
+            row.bag, row.lid = game.n_bag, count_tiles(game.lid)
+            row.is_short = write_displays(game, log.displays[live.round_row + seat])
+            row.score_before = game.score[seat]
+    return GOES_ON
+
+
+@compiled
+def write_displays(game: Any, text: Any) -> bool:
+    """Write the displays as letters, each sorted by color and padded with dots; return True if any is short."""
+    is_short = False
+    at = 0
+    for display in range(1, game.n_displays + 1):
+        end = at + game.per_display
+        for color in range(5):
+            for _ in range(lane(game.sources[display], color)):
+                text[at] = _LETTERS[color]
+                at += 1
+        is_short |= at < end
+        while at < end:
+            text[at] = _EMPTY
+            at += 1
+    return is_short
+
+
+@compiled
+def decision_key(game: Any, live: Any) -> Any:
+    """Return the key of the decision that the seat to move has before it."""
+    seat = game.seat
+    return derive(live.seat_keys[seat], np.int64(game.round) << 10 | live.turns[seat])
+
+
+@compiled
+def advance(game: Any, live: Any, code: Any, ledger: Any, plan: Any, log: Any) -> Any:
+    """Play a legal move and all that follows from it, and log it; return GOES_ON, IS_OVER or CANNOT_DEAL."""
+    seat = np.int64(game.seat)
+    live.turns[seat] += 1
+    if plan.depth >= 2:
+        log_move(game, live, code, log.moves[log.used[2]])
+        log.used[2] += 1
+    live.ply += 1
+    if not play(game, code):
+        return GOES_ON
+    tile(game, ledger)
+    for seat in range(game.players):
+        entry = ledger[seat]
+        live.wall_points[seat] += entry.gain
+        live.floor_loss[seat] += entry.penalty
+        live.floor_paid[seat] += entry.paid
+        live.marker_takes[seat] += game.holder == seat
+    if plan.depth >= 1:
+        log_tiling(game, live, ledger, plan, log)
+    if game.termination == 0:
+        return begin_round(game, live, plan, log)
+    finish_game(game, live, plan, log)
+    return IS_OVER
+
+
+@compiled
+def log_move(game: Any, live: Any, code: Any, row: Any) -> None:
+    """Fill a row of `moves` for the move about to be played."""
+    source, color, line = code >> 6, (code >> 3) & 7, code & 7
+    seat = np.int64(game.seat)
+    tiles = lane(game.sources[source], color)
+    placed = min(tiles, line - ((np.int64(game.counts[seat]) >> (4 * line)) & 15)) if line > 0 else 0
+    is_in_center = game.holder < 0
+    row.game, row.ply, row.round, row.seat = live.game, live.ply, game.round, seat
+    row.source, row.color, row.line = source, color, line
+    row.placed, row.overflow = placed, tiles - placed
+    row.marker = source == 0 and is_in_center
+    row.forced = is_in_center and game.mask & ~SOURCE_LANES == 0
+    row.n_legal = count_legal(game)
+    row.floor = min(np.int64(game.floor[seat]), np.int64(game.n_floor))
+    row.gain = exact_gain(game, code)
+    row.denial = denial(game, code)
+
+
+@compiled
+def log_tiling(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
+    """Complete the rows of `rounds` after wall-tiling, and add those of `placements`."""
+    for seat in range(game.players):
+        entry = ledger[seat]
+        row = log.rounds[live.round_row + seat]
+        row.holder = game.holder
+        row.score_after = game.score[seat]
+        row.gain, row.floor = entry.gain, entry.floor
+        row.penalty, row.penalty_paid = entry.penalty, entry.paid
+        row.marker_price, row.marker_price_paid = entry.price, entry.price_paid
+        if plan.depth >= 2:
+            for i in range(entry.n_placed):
+                placed = log.placements[log.used[3]]
+                log.used[3] += 1
+                placed.game, placed.round, placed.seat = live.game, game.round, seat
+                placed.row, placed.column, placed.color = entry.row[i], entry.column[i], entry.color[i]
+                placed.across, placed.down, placed.points = entry.across[i], entry.down[i], entry.points[i]
+
+
+@compiled
+def finish_game(game: Any, live: Any, plan: Any, log: Any) -> None:
+    """Add the bonuses and write the rows of `games`."""
+    first = log.used[0]
+    log.used[0] += game.players
+    placement, win_share = np.empty(MAX_PLAYERS, np.int64), np.empty(MAX_PLAYERS, np.float64)
+    add_bonuses(game)
+    rank(game, placement, win_share)
+    for seat in range(game.players):
+        row = log.games[first + seat]
+        row.game, row.cell, row.deal, row.seating = live.game, plan.cell, live.deal, live.seating
+        row.players, row.seat = game.players, seat
+        row.score = game.score[seat]
+        row.rows, row.columns, row.colors = count_complete(np.int64(game.wall[seat]))
+        row.placement, row.win_share = placement[seat], win_share[seat]
+        row.wall_points = live.wall_points[seat]
+        row.floor_loss, row.floor_paid = live.floor_loss[seat], live.floor_paid[seat]
+        row.bonus_points = bonus_points(game, seat)
+        row.marker_takes = live.marker_takes[seat]
+        row.is_ender = row.rows > 0
+        row.rounds, row.plies, row.termination = game.round, live.ply, game.termination
+
+
+@compiled
+def clear_workspaces(seats: Any) -> None:
+    """Forget what strategies kept from an earlier game."""
+    for seat in range(len(seats)):
+        n = seats[seat].n_workspace
+        if n > 0:
+            memory = numba.carray(as_pointer(seats[seat].workspace), n, np.uint8)
+            memory[:] = 0
+
+
+@compiled
+def play_games(
+    games: Any, lives: Any, template: Any, plan: Any, seats: Any, first: Any, last: Any, log: Any, reserve: Any
+) -> Any:
+    """Play games number `first` to `last` - 1 of a block, one after another, by compiled strategies.
+
+    Parameters
+    ----------
+    games, lives : GAME[2], LIVE[1]
+        The game being played and the copy that strategies get; on failure they tell where it was.
+    template : GAME
+        An empty table with the rules.
+    plan : PLAN
+    seats : SEAT[n_seatings, n_players]
+        Game number i is deal `i // n_seatings` (from the block's first) in seating `i % n_seatings`.
+    log : Log
+    reserve : int64[4]
+        Rows of each table that one game may need: with less room the call returns early.
+
+    Returns
+    -------
+    (int, int)
+        A status (BLOCK_DONE, BUFFER_FULL, or a failure) and the number of the game to go on with.
+    """
+    game, scratch, live = games[0], games[1], lives[0]
+    allowed = np.zeros(1, ALLOWED)[0]
+    ledger = np.zeros(MAX_PLAYERS, LEDGER)
+    n_seatings = len(seats)
+    number = first
+    while number < last:
+        if (
+            log.used[0] + reserve[0] > len(log.games)
+            or log.used[1] + reserve[1] > len(log.rounds)
+            or log.used[2] + reserve[2] > len(log.moves)
+            or log.used[3] + reserve[3] > len(log.placements)
+        ):
+            return BUFFER_FULL, number
+        games[0] = template
+        seating = number % n_seatings
+        clear_workspaces(seats[seating])
+        status = begin_game(game, live, template, plan, plan.first_deal + number // n_seatings, seating, log)
+        while status == GOES_ON:
+            allowed.mask, allowed.open = game.mask, game.open[game.seat]
+            seat = seats[seating, game.seat]
+            games[1] = game
+            code = call_move(seat.move, (scratch, allowed, decision_key(game, live), seat))
+            if not is_allowed(allowed, code):
+                return BAD_NUMBER if code == NOT_A_NUMBER else BAD_MOVE, number
+            status = advance(game, live, code, ledger, plan, log)
+        if status == CANNOT_DEAL:
+            return CANNOT_DEAL, number
+        number += 1
+    return BLOCK_DONE, number

@@ -1,0 +1,429 @@
+"""Legal moves: counted, numbered, and described by the facts that strategies score."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from azulsim.engine.compiling import compiled, lowest_bit, popcount
+from azulsim.engine.core import (
+    DIAGONAL_BITS,
+    column_bits,
+    column_of,
+    count_tiles,
+    floor_penalty,
+    lane,
+    run_across,
+    run_down,
+    tiling_points,
+)
+from azulsim.engine.luck import derive
+from azulsim.rules import COLORS
+
+
+class Move(NamedTuple):
+    """One legal move, as a strategy sees it: every field is a number.
+
+    "Now on the wall" counts the tiles of complete pattern lines as if they were tiled already.
+    """
+
+    source: float
+    """0 = center, 1.. = display."""
+    color: float
+    """0 B blue, 1 Y yellow, 2 R red, 3 K black, 4 W white."""
+    line: float
+    """Pattern line 1 to 5, or 0 for the floor line."""
+    tiles: float
+    """Tiles taken."""
+    placed: float
+    """Tiles that go to the pattern line."""
+    overflow: float
+    """Tiles that fall to the floor line; the marker is not counted."""
+    marker: float
+    """1 if the move takes the starting player marker, else 0."""
+    completes: float
+    """1 if the move completes its pattern line, else 0."""
+    gain: float
+    """Exact change of the player's own round-end score, points, before the clamp at 0: `points - penalty`."""
+    points: float
+    """Points that completing the line adds to the coming wall-tiling (0 if the move does not complete it)."""
+    penalty: float
+    """Points that the move adds to the cost of the floor line, marker included (0 or more)."""
+    before: float
+    """Tiles in the pattern line before the move (0 for the floor)."""
+    missing: float
+    """Spaces of the pattern line still empty after the move (0 for the floor)."""
+    column: float
+    """Column 1 to 5 of the wall to which the line's tile will go; 0 for the floor."""
+    row_tiles: float
+    """Tiles now on the wall in the line's row, 0 to 4 (0 for the floor)."""
+    column_tiles: float
+    """Tiles now on the wall in that column (0 for the floor)."""
+    color_tiles: float
+    """Tiles of the move's color now on the wall."""
+    across: float
+    """Length of the horizontal run the line's tile would make on the wall as it is now (0 for the floor)."""
+    down: float
+    """Length of the vertical run it would make (0 for the floor)."""
+    to_center: float
+    """Tiles of other colors that the move pushes to the center."""
+    left: float
+    """Tiles left on the table after the move, all displays and the center."""
+    floor: float
+    """Floor spaces occupied before the move."""
+    rival_row: float
+    """The most tiles now in one row of another player's wall: 4 or more threaten to end the game, 5 will."""
+    round: float
+    """Round, counted from 1."""
+
+
+MOVE = np.dtype([("code", "i2"), *((name, "i2") for name in Move._fields)])
+"""A legal move as a record: its code and the fields of `Move`, for strategies that are not compiled."""
+
+
+@compiled
+def make_code(source: Any, color: Any, line: Any) -> Any:
+    """Return the number of a move."""
+    return source << 6 | color << 3 | line
+
+
+def format_code(code: int) -> str:
+    """Return a move's text: source, color, line, with `C` for the center and `-` for the floor line.
+
+    >>> format_code(2 << 6 | 0 << 3 | 3), format_code(0 << 6 | 2 << 3 | 0)
+    ('2B3', 'CR-')
+    """
+    source, color, line = code >> 6, code >> 3 & 7, code & 7
+    return f"{source or 'C'}{COLORS[color]}{line or '-'}"
+
+
+@compiled
+def sources_of(mask: Any, color: Any) -> Any:
+    """Return the sources that hold a color, bit s = source s."""
+    return (mask >> (12 * color)) & 0xFFF
+
+
+@compiled
+def lines_of(open_lines: Any, color: Any) -> Any:
+    """Return the lines open to a color, bit 0 = floor."""
+    return (open_lines >> (8 * color)) & 0x3F
+
+
+@compiled
+def count_moves(allowed: Any) -> Any:
+    """Return the number of moves of an allowed set."""
+    return _count(allowed.mask, allowed.open)
+
+
+@compiled
+def count_legal(game: Any) -> Any:
+    """Return the number of legal moves of the seat to move."""
+    return _count(game.mask, game.open[game.seat])
+
+
+@compiled
+def _count(mask: Any, open_lines: Any) -> Any:
+    n = 0
+    for color in range(5):
+        n += popcount(sources_of(mask, color)) * popcount(lines_of(open_lines, color))
+    return n
+
+
+def _make_nth_bits() -> Any:
+    table = np.zeros((64, 6), np.int8)
+    for bits in range(64):
+        for k, i in enumerate(i for i in range(6) if bits >> i & 1):
+            table[bits, k] = i
+    return table
+
+
+_NTH_BIT = _make_nth_bits()
+
+
+@compiled
+def nth_bit(bits: Any, k: Any) -> Any:
+    """Return the index of the k-th set bit (from 0) of a 12-bit mask."""
+    low = popcount(bits & 63)
+    return np.int64(_NTH_BIT[bits & 63, k]) if k < low else 6 + np.int64(_NTH_BIT[bits >> 6, k - low])
+
+
+@compiled
+def nth_move(allowed: Any, k: Any) -> Any:
+    """Return the code of the k-th move (from 0) of an allowed set, by color, then source, then line."""
+    mask, open_lines = allowed.mask, allowed.open
+    for color in range(5):
+        sources, lines = sources_of(mask, color), lines_of(open_lines, color)
+        n_lines = popcount(lines)
+        n = popcount(sources) * n_lines
+        if k < n:
+            # 32-bit division is several times cheaper than 64-bit
+            which = np.int64(np.uint32(k) // np.uint32(n_lines))
+            return make_code(nth_bit(sources, which), color, np.int64(_NTH_BIT[lines, k - which * n_lines]))
+        k -= n
+    return -1
+
+
+@compiled
+def is_allowed(allowed: Any, code: Any) -> bool:
+    """Return True if a number is the code of a move in the set."""
+    source, color, line = code >> 6, (code >> 3) & 7, code & 7
+    if code < 0 or source > 11 or color > 4 or line > 5:
+        return False
+    return ((allowed.mask >> (12 * color + source)) & (allowed.open >> (8 * color + line)) & 1) == 1
+
+
+@compiled
+def tie_priority(key: Any, code: Any) -> Any:
+    """Return the priority of a move among tied ones: the lowest is played.
+
+    Keyed by the move itself, so that one more tied move elsewhere does not change which of the others comes first.
+    """
+    return derive(key, code)
+
+
+class _Before(NamedTuple):
+    """What holds for all moves of a seat, computed once a move."""
+
+    mask: int
+    open: int
+    wall: int
+    """With complete lines tiled."""
+    bare_wall: int
+    counts: int
+    colors: int
+    full: int
+    fallen: int
+    base_points: int
+    base_penalty: int
+    is_marker_in_center: int
+    left: int
+    rival_row: int
+    round: int
+
+
+class _Target(NamedTuple):
+    """What holds for all moves of one color to one line."""
+
+    before: int
+    room: int
+    column: int
+    row_tiles: int
+    column_tiles: int
+    color_tiles: int
+    across: int
+    down: int
+
+
+@compiled
+def wall_when_tiled(wall: Any, full: Any, colors: Any) -> Any:
+    """Return the wall with the tiles of the complete lines on it."""
+    while full:
+        line = lowest_bit(full)
+        full &= full - 1
+        wall |= 1 << (5 * (line - 1) + column_of(line - 1, (colors >> (4 * line)) & 15))
+    return wall
+
+
+@compiled
+def longest_row(wall: Any) -> Any:
+    """Return the most tiles in one row of a wall."""
+    most = 0
+    for row in range(5):
+        most = max(most, popcount((wall >> (5 * row)) & 31))
+    return most
+
+
+@compiled
+def look(game: Any, allowed: Any) -> Any:
+    """Return what holds for all moves of the seat to move."""
+    seat = np.int64(game.seat)
+    wall, full, colors = np.int64(game.wall[seat]), np.int64(game.full[seat]), np.int64(game.colors[seat])
+    fallen = np.int64(game.floor[seat])
+    left = rival = 0
+    for source in range(game.n_displays + 1):
+        left += count_tiles(game.sources[source])
+    for other in range(game.players):
+        if other != seat:
+            theirs = np.int64(game.wall[other])
+            theirs = wall_when_tiled(theirs, np.int64(game.full[other]), np.int64(game.colors[other]))
+            rival = max(rival, longest_row(theirs))
+    return _Before(
+        allowed.mask,
+        allowed.open,
+        wall_when_tiled(wall, full, colors),
+        wall,
+        np.int64(game.counts[seat]),
+        colors,
+        full,
+        fallen,
+        tiling_points(wall, full, colors),
+        floor_penalty(game, fallen),
+        np.int64(game.holder < 0),
+        left,
+        rival,
+        np.int64(game.round),
+    )
+
+
+@compiled
+def look_at_target(now: Any, color: Any, line: Any) -> Any:
+    """Return what holds for all moves of one color to one line (0 = floor)."""
+    color_tiles = popcount(now.wall & diagonal_of(color))
+    if line == 0:
+        return _Target(0, 0, 0, 0, 0, color_tiles, 0, 0)
+    row, column = line - 1, column_of(line - 1, color)
+    filled = now.wall | 1 << (5 * row + column)
+    before = (now.counts >> (4 * line)) & 15
+    return _Target(
+        before,
+        line - before,
+        column + 1,
+        popcount((now.wall >> (5 * row)) & 31),
+        popcount(column_bits(now.wall, column)),
+        color_tiles,
+        run_across(filled, row, column),
+        run_down(filled, row, column),
+    )
+
+
+@compiled
+def diagonal_of(color: Any) -> Any:
+    """Return the five spaces of a color on the colored wall, as bits of a wall."""
+    return _DIAGONALS[color]
+
+
+def _make_diagonals() -> Any:
+    return np.array([sum(1 << (5 * row + (row + color) % 5) for row in range(5)) for color in range(5)], np.int64)
+
+
+_DIAGONALS = _make_diagonals()
+assert _DIAGONALS[0] == DIAGONAL_BITS
+
+
+@compiled
+def points_of_completing(now: Any, color: Any, line: Any) -> Any:
+    """Return the points that a completed line adds to the coming wall-tiling, top to bottom (3.2)."""
+    colors = (now.colors & ~(15 << (4 * line))) | (color << (4 * line))
+    return tiling_points(now.bare_wall, now.full | 1 << line, colors) - now.base_points
+
+
+UNKNOWN = -1
+"""Stands for points of a completed line that no move needed yet."""
+
+
+@compiled
+def is_completing(game: Any, target: Any, source: Any, color: Any, line: Any) -> bool:
+    """Return True if taking a color from a source completes the line."""
+    return line > 0 and lane(game.sources[source], color) >= target.room
+
+
+@compiled
+def describe(game: Any, now: Any, target: Any, points: Any, source: Any, color: Any, line: Any) -> Any:
+    """Return the fields of `Move`, as integers; `points` is what the line brings if this move completes it."""
+    table = game.sources[source]
+    tiles = lane(table, color)
+    placed = min(tiles, target.room)
+    overflow = tiles - placed
+    marker = now.is_marker_in_center if source == 0 else 0
+    completes = 1 if line > 0 and placed == target.room else 0
+    earned = points if completes == 1 else 0
+    penalty = floor_penalty(game, now.fallen + marker + overflow) - now.base_penalty
+    return Move(
+        source,
+        color,
+        line,
+        tiles,
+        placed,
+        overflow,
+        marker,
+        completes,
+        earned - penalty,
+        earned,
+        penalty,
+        target.before,
+        target.room - placed,
+        target.column,
+        target.row_tiles,
+        target.column_tiles,
+        target.color_tiles,
+        target.across,
+        target.down,
+        0 if source == 0 else count_tiles(table) - tiles,
+        now.left - tiles,
+        min(now.fallen, np.int64(game.n_floor)),
+        now.rival_row,
+        now.round,
+    )
+
+
+@compiled
+def fill_moves(game: Any, allowed: Any, out: Any) -> Any:
+    """Write the allowed moves to `out` (MOVE[MAX_LEGAL]) by color, line, source; return how many there are."""
+    now = look(game, allowed)
+    n = 0
+    for color in range(5):
+        sources = sources_of(now.mask, color)
+        lines = lines_of(now.open, color) if sources else 0
+        while lines:
+            line = lowest_bit(lines)
+            lines &= lines - 1
+            target = look_at_target(now, color, line)
+            points = UNKNOWN
+            rest = sources
+            while rest:
+                source = lowest_bit(rest)
+                rest &= rest - 1
+                if points == UNKNOWN and is_completing(game, target, source, color, line):
+                    points = points_of_completing(now, color, line)
+                _write(out[n], make_code(source, color, line), describe(game, now, target, points, source, color, line))
+                n += 1
+    return n
+
+
+@compiled
+def _write(record: Any, code: Any, move: Any) -> None:
+    record.code = code
+    record.source = move.source
+    record.color = move.color
+    record.line = move.line
+    record.tiles = move.tiles
+    record.placed = move.placed
+    record.overflow = move.overflow
+    record.marker = move.marker
+    record.completes = move.completes
+    record.gain = move.gain
+    record.points = move.points
+    record.penalty = move.penalty
+    record.before = move.before
+    record.missing = move.missing
+    record.column = move.column
+    record.row_tiles = move.row_tiles
+    record.column_tiles = move.column_tiles
+    record.color_tiles = move.color_tiles
+    record.across = move.across
+    record.down = move.down
+    record.to_center = move.to_center
+    record.left = move.left
+    record.floor = move.floor
+    record.rival_row = move.rival_row
+    record.round = move.round
+
+
+@compiled
+def exact_gain(game: Any, code: Any) -> Any:
+    """Return the exact change of the mover's own round-end score by a move, before the clamp (points)."""
+    source, color, line = code >> 6, (code >> 3) & 7, code & 7
+    seat = np.int64(game.seat)
+    fallen = np.int64(game.floor[seat])
+    tiles = lane(game.sources[source], color)
+    overflow, points = tiles, 0
+    if line > 0:
+        room = line - ((np.int64(game.counts[seat]) >> (4 * line)) & 15)
+        overflow = max(0, tiles - room)
+        if tiles >= room:
+            wall, full, colors = np.int64(game.wall[seat]), np.int64(game.full[seat]), np.int64(game.colors[seat])
+            with_line = (colors & ~(15 << (4 * line))) | (color << (4 * line))
+            points = tiling_points(wall, full | 1 << line, with_line) - tiling_points(wall, full, colors)
+    marker = 1 if source == 0 and game.holder < 0 else 0
+    return points - floor_penalty(game, fallen + marker + overflow) + floor_penalty(game, fallen)
