@@ -1,0 +1,58 @@
+"""Metrics: each a function from a run to a tidy pandas frame, every mean with its interval over deals."""
+
+from azulsim.metrics._tables import KEYS, describe_rules, has_depth, list_cells
+from azulsim.metrics.games import (
+    OUTCOMES,
+    bonuses,
+    ender_wins,
+    floor_losses,
+    game_length_distribution,
+    game_lengths,
+    margins,
+    score_distribution,
+    scores,
+    seat_tests,
+    short_refills,
+    summarize,
+    ties,
+    wall_points,
+    win_shares,
+)
+from azulsim.metrics.marker import (
+    TAKINGS,
+    holder_associations,
+    marker_rates,
+    next_round_associations,
+    starter_effects,
+    taking_moves,
+    takings,
+)
+
+__all__ = [
+    "KEYS",
+    "OUTCOMES",
+    "TAKINGS",
+    "bonuses",
+    "describe_rules",
+    "ender_wins",
+    "floor_losses",
+    "game_length_distribution",
+    "game_lengths",
+    "has_depth",
+    "holder_associations",
+    "list_cells",
+    "margins",
+    "marker_rates",
+    "next_round_associations",
+    "score_distribution",
+    "scores",
+    "seat_tests",
+    "short_refills",
+    "starter_effects",
+    "summarize",
+    "taking_moves",
+    "takings",
+    "ties",
+    "wall_points",
+    "win_shares",
+]

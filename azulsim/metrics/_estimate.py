@@ -1,0 +1,166 @@
+"""From sums per deal to estimates: means, contrasts between levels of one key, and joint tests.
+
+Each group mean is a ratio (sum of totals over sum of counts), so deals may take part unequally; its spread is
+that of the deals' influences on it, so games that share a deal count as one observation. Which interval is made
+from them is decided in `azulsim.stats`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import special
+
+from azulsim.metrics._tables import Outcome, Sums
+from azulsim.stats.intervals import make_estimates
+
+LEVEL = 0.95
+NOT_SEEN = "never happened in these games"
+
+Array = npt.NDArray[Any]
+Coefficients = Callable[[Sequence[object]], Sequence[float]]
+"""From the levels of a key, in sorted order, to the weights of a contrast."""
+
+
+def estimate(sums: Sums, outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    """Estimate the mean of each outcome in each group: a tidy frame, groups in order, outcomes within groups."""
+    means, influence = _means(sums)
+    parts = []
+    for k, outcome in enumerate(outcomes):
+        moments = _sum_moments(influence[:, k], sums.count[:, k], sums.group, len(sums.keys))
+        bounds = (0.0, 1.0) if outcome.unit == "share" else None
+        parts.append(_make_frame(sums.keys, outcome, means[:, k], moments, bounds))
+    return _interleave(parts)
+
+
+def contrast(sums: Sums, outcomes: Sequence[Outcome], split: str, coefficients: Coefficients) -> pd.DataFrame:
+    """Estimate a weighted sum of the means at the levels of the key `split`, within groups of the other keys.
+
+    The levels of a group share deals, so the standard error is that of the deals' weighted influences together.
+    Groups in which a level with weight has no observation, or that have one level only, are left out.
+    """
+    means, influence = _means(sums)
+    others = _other_keys(sums, split)
+    weight, outer = np.zeros(len(sums.keys)), np.full(len(sums.keys), -1)
+    kept: list[tuple[object, ...]] = []
+    for keys, members in _outer_groups(sums.keys, others):
+        levels = sums.keys[split].iloc[members].tolist()
+        weights = np.asarray(coefficients(levels), np.float64)
+        if len(levels) > 1 and np.isfinite(weights).all():
+            weight[members], outer[members] = weights, len(kept)
+            kept.append(keys)
+    frame = pd.DataFrame(kept, columns=others).astype({name: sums.keys[name].dtype for name in others})
+    inside = outer[sums.group] >= 0
+    pairs = np.stack([outer[sums.group][inside], sums.deal[inside]])
+    cells, cell = np.unique(pairs, axis=1, return_inverse=True)
+    parts = []
+    for k, outcome in enumerate(outcomes):
+        by_deal = np.bincount(cell, (weight[sums.group] * influence[:, k])[inside], cells.shape[1])
+        counts = np.bincount(cell, sums.count[inside, k], cells.shape[1])
+        moments = _sum_moments(by_deal, counts, cells[0], len(kept))
+        values = np.bincount(outer[outer >= 0], (weight * means[:, k])[outer >= 0], len(kept))
+        bounds = (-1.0, 1.0) if outcome.unit == "share" else None
+        parts.append(_make_frame(frame, outcome, values, moments, bounds))
+    return _interleave(parts)
+
+
+def check_equal(sums: Sums, split: str) -> pd.DataFrame:
+    """Test jointly, by Wald's statistic, that the mean of the first outcome is the same at all levels of `split`."""
+    means, influence = _means(sums)
+    others = _other_keys(sums, split)
+    rows = []
+    for keys, members in _outer_groups(sums.keys, others):
+        inside = np.isin(sums.group, members)
+        deals, deal = np.unique(sums.deal[inside], return_inverse=True)
+        matrix = np.zeros((len(deals), len(members)))
+        np.add.at(matrix, (deal, np.searchsorted(members, sums.group[inside])), influence[inside, 0])
+        rows.append((*keys, sums.outcomes[0], *_wald(means[members, 0], matrix), len(deals)))
+    return pd.DataFrame(rows, columns=[*others, "outcome", "statistic", "df", "p_value", "n_deals"])
+
+
+def _means(sums: Sums) -> tuple[Array, Array]:
+    """Return the means (groups x outcomes) and each row's influence on its group's mean."""
+    size = len(sums.keys)
+    count = np.stack([np.bincount(sums.group, c, size) for c in sums.count.T], axis=1)
+    total = np.stack([np.bincount(sums.group, t, size) for t in sums.total.T], axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = total / count
+        influence = (sums.total - means[sums.group] * sums.count) / count[sums.group]
+    # What rounding leaves of a constant outcome is no variation.
+    influence[np.abs(influence) * count[sums.group] <= 1e-9] = 0.0
+    return means, np.nan_to_num(influence)
+
+
+def _other_keys(sums: Sums, split: str) -> list[str]:
+    return [str(name) for name in sums.keys if name != split]
+
+
+def _outer_groups(keys: pd.DataFrame, others: list[str]) -> list[tuple[tuple[object, ...], list[int]]]:
+    found: dict[tuple[object, ...], list[int]] = {}
+    for i, row in enumerate(keys[others].itertuples(index=False, name=None)):
+        found.setdefault(row, []).append(i)
+    return list(found.items())
+
+
+def _sum_moments(influence: Array, counts: Array, group: Array, size: int) -> dict[str, Array]:
+    """Return what `make_estimates` needs to know of the deals of each group."""
+
+    def total(column: Array) -> Array:
+        return np.bincount(group, column, size).astype(np.float64)
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        effective = total(counts) ** 2 / total(counts**2)
+    return {
+        "squares": total(influence**2),
+        "thirds": total(influence**3),
+        "fourths": total(influence**4),
+        "n_clusters": total((counts > 0).astype(np.float64)),
+        "effective": effective,
+        "n_rows": total(counts),
+    }
+
+
+def _make_frame(
+    keys: pd.DataFrame, outcome: Outcome, values: Array, moments: dict[str, Array], bounds: tuple[float, float] | None
+) -> pd.DataFrame:
+    """Return a row a group. Where no interval can be given its ends are NaN, and `note` says why."""
+    frame = keys.assign(outcome=outcome.name, unit=outcome.unit, estimate=values, low=np.nan, high=np.nan, se=np.nan)
+    frame["n"], frame["n_deals"] = moments["n_rows"].astype(np.int64), moments["n_clusters"].astype(np.int64)
+    frame["mde"], frame["note"] = np.nan, NOT_SEEN
+    seen = moments["n_rows"] > 0
+    if seen.any():
+        made = make_estimates(
+            value=values[seen], bounds=bounds, level=LEVEL, **{name: moment[seen] for name, moment in moments.items()}
+        )
+        has_interval = np.array([method != "none" for method in made.method])
+        for name in ("low", "high", "se", "mde"):
+            frame.loc[seen, name] = np.where(has_interval, getattr(made, name), np.nan)
+        frame.loc[seen, "note"] = list(made.note)
+    return frame
+
+
+def _interleave(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    """Put the rows of all outcomes of a group together."""
+    return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+
+
+def number_outcomes(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Turn outcomes that are numbers (bins, rounds) into a column of integers called `name`."""
+    return frame.assign(outcome=frame["outcome"].astype(int)).rename(columns={"outcome": name})
+
+
+def _wald(means: Array, influence: Array) -> tuple[float, int, float]:
+    deals, levels = influence.shape
+    if deals <= levels or levels < 2:
+        return np.nan, levels - 1, np.nan
+    differences = influence[:, 1:] - influence[:, :1]
+    covariance = differences.T @ differences * deals / (deals - 1)
+    values, vectors = np.linalg.eigh(covariance)
+    if values[-1] <= 0 or values[0] < 1e-12 * values[-1]:
+        return np.nan, levels - 1, np.nan
+    statistic = float(((vectors.T @ (means[1:] - means[0])) ** 2 / values).sum())
+    return statistic, levels - 1, float(special.chdtrc(levels - 1, statistic))

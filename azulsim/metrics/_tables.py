@@ -1,0 +1,210 @@
+"""From the tables of a run to sums per deal: DuckDB scans the rows, only small arrays leave it.
+
+No text of the run (spec, name) ever becomes part of a query: groups are formed by value, and cells, rules and
+kinds of line-up go in as integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import BaseModel
+
+from azulsim import schema
+from azulsim.errors import InputError, did_you_mean
+from azulsim.rules import Rules
+
+if TYPE_CHECKING:
+    from azulsim.log import Run
+
+Lineups = Literal["all", "self_play", "mixed"]
+KEYS = ("rules", "players", "lineup", "cell", "spec", "seat")
+"""What a metric can be taken by. `lineup` is `self_play` (one strategy in all seats) or `mixed`."""
+
+LINEUP_KINDS = ["self_play", "mixed"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A number per row of a table: its name, the SQL expression that gives it (NULL = not counted), and its unit."""
+
+    name: str
+    sql: str
+    unit: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of outcomes by group and deal: what all estimates of a metric are made from.
+
+    Attributes
+    ----------
+    keys
+        A row a group, in sorted order: the values of the columns it was taken by.
+    outcomes
+        Names of the outcomes, in the order of the columns of `count` and `total`.
+    group, deal
+        Shape (rows,): which group, and which deal (unique across player counts); sorted by both.
+    count, total
+        Shape (rows, outcomes): how many observations the deal gave, and their sum.
+    """
+
+    keys: pd.DataFrame
+    outcomes: tuple[str, ...]
+    group: Array
+    deal: Array
+    count: Array
+    total: Array
+
+
+def list_cells(run: Run) -> pd.DataFrame:
+    """List the cells of a run: `cell`, `players`, `lineup` (its kind), `specs`, `rules` in few words, `rules_code`."""
+    rows = []
+    codes: dict[str, int] = {}
+    for cell in run.manifest.cells:
+        label = describe_rules(cell.rules)
+        kind = "self_play" if len(set(cell.lineup)) == 1 else "mixed"
+        rows.append((cell.index, cell.players, kind, tuple(cell.lineup), label, codes.setdefault(label, len(codes))))
+    return pd.DataFrame(rows, columns=["cell", "players", "lineup", "specs", "rules", "rules_code"])
+
+
+def describe_rules(rules: Rules) -> str:
+    """Say how rules differ from the printed ones, `standard` if they do not.
+
+    >>> describe_rules(Rules(max_rounds=9))
+    'max_rounds=9'
+    """
+    return ", ".join(_differences(rules, Rules(), "")) or "standard"
+
+
+def _differences(value: BaseModel, usual: BaseModel, prefix: str) -> list[str]:
+    found = []
+    for name, field in type(value).model_fields.items():
+        mine, theirs, label = getattr(value, name), getattr(usual, name), prefix + (field.alias or name)
+        if isinstance(mine, BaseModel):
+            found += _differences(mine, theirs, f"{label}.")
+        elif mine != theirs:
+            found.append(f"{label}={list(mine) if isinstance(mine, tuple) else mine}")
+    return found
+
+
+def require_depth(run: Run, depth: schema.Depth, what: str) -> None:
+    """Raise `InputError` if the run's log does not go down to `depth`."""
+    if not has_depth(run, depth):
+        raise InputError(f"{what} needs a log of depth {depth!r}, and this run has log = {run.manifest.log!r}")
+
+
+def has_depth(run: Run, depth: schema.Depth) -> bool:
+    """Tell whether the run's log goes down to `depth`."""
+    return schema.DEPTHS.index(run.manifest.log) >= schema.DEPTHS.index(depth)
+
+
+def played_sql(run: Run) -> str:
+    """Return the common table expressions `per_game` and `played`: a row a game and seat, with derived columns.
+
+    `played` has all columns of `games` and `rules_code`, `is_mixed`, `margin` (own score minus the best other),
+    `is_tied` (the first place of the game is shared) and `ender_share` (win share of those who ended the game).
+    """
+    cells = list_cells(run)
+    mixed = cells["cell"][cells["lineup"] == "mixed"]
+    rules = " ".join(f"WHEN {int(c)} THEN {int(r)}" for c, r in zip(cells["cell"], cells["rules_code"], strict=True))
+    return f"""
+    per_game AS (
+        SELECT game, max(score, 2) AS best, bool_or(win_share > 0 AND win_share < 1) AS is_tied,
+            sum(win_share) FILTER (is_ender) AS ender_share
+        FROM games GROUP BY game
+    ),
+    played AS (
+        SELECT games.*, is_tied, ender_share,
+            score - CASE WHEN score = best[1] THEN best[2] ELSE best[1] END AS margin,
+            CASE cell {rules} END AS rules_code,
+            cell IN ({", ".join(str(int(c)) for c in mixed) or "-1"}) AS is_mixed
+        FROM games JOIN per_game USING (game)
+    )"""
+
+
+_KEY_SQL = {"rules": "rules_code", "lineup": "CASE WHEN is_mixed THEN 1 ELSE 0 END", "spec": "spec::VARCHAR"}
+_LINEUP_SQL = {"all": "true", "self_play": "NOT is_mixed", "mixed": "is_mixed"}
+
+
+def collect(
+    run: Run,
+    outcomes: Sequence[Outcome],
+    by: Sequence[str],
+    *,
+    lineups: Lineups = "all",
+    where: str = "true",
+    base: str = "played",
+    tables: str = "",
+    extra: Mapping[str, str] | None = None,
+) -> Sums:
+    """Sum outcomes by group and deal.
+
+    `by` names the columns that form the groups, among `KEYS` and the names in `extra`; `rules` is added in front
+    by itself when the run has more than one set of rules, so that no average ever mixes them. `lineups` chooses
+    the games. The rest is SQL: which rows (`where`) of which table (`base`), further common table expressions
+    (`tables`), and further keys by name as expressions (`extra`).
+    """
+    extra = dict(extra or {})
+    cells = list_cells(run)
+    names = tuple(dict.fromkeys([*(["rules"] if cells["rules_code"].nunique() > 1 else []), *by]))
+    for name in names:
+        if name not in KEYS and name not in extra:
+            raise InputError(f"by = {name!r}: not a column to group by{did_you_mean(name, [*KEYS, *extra])}")
+    if not names or not outcomes:
+        raise InputError("by and outcomes: at least one of each is needed")
+    keys = [f'{extra.get(name, _KEY_SQL.get(name, name))} AS "k_{name}"' for name in names]
+    sums = [f"count({o.sql}) AS n{i}, sum(({o.sql})::DOUBLE) AS t{i}" for i, o in enumerate(outcomes)]
+    lists = ", ".join(f"list(n{i}), list(t{i})" for i in range(len(outcomes)))
+    groups = ", ".join(f'"k_{name}"' for name in names)
+    # A deal is shared by all games of its number at one player count, whatever the line-up or the rules.
+    query = f"""
+    WITH {", ".join(filter(None, [played_sql(run), tables]))},
+    sums AS (
+        SELECT {", ".join(keys)}, (players::BIGINT << 32) + deal AS block, {", ".join(sums)}
+        FROM {base} WHERE ({_LINEUP_SQL[lineups]}) AND ({where}) GROUP BY ALL
+    )
+    SELECT {groups}, list(block), {lists} FROM sums GROUP BY {groups} ORDER BY {groups}"""
+    table = run.sql(query).to_arrow_table().combine_chunks()
+    frame = pd.DataFrame({name: table.column(i).to_pylist() for i, name in enumerate(names)})
+    sizes, blocks = _flatten(table, len(names))
+    group = np.repeat(np.arange(len(frame)), sizes)
+    # Floating sums arrive in the order of threads: sort, and drop the last digits, so that results never differ.
+    order = np.lexsort((blocks, group))
+    columns = [_flatten(table, len(names) + 1 + i)[1][order] for i in range(2 * len(outcomes))]
+    return Sums(
+        keys=_name_keys(frame, cells, run.manifest.specs),
+        outcomes=tuple(outcome.name for outcome in outcomes),
+        group=group[order],
+        deal=blocks[order],
+        count=np.stack([column.astype(np.float64) for column in columns[0::2]], axis=1),
+        total=np.stack([np.nan_to_num(column.astype(np.float64)).round(9) for column in columns[1::2]], axis=1),
+    )
+
+
+def _flatten(table: Any, index: int) -> tuple[Array, Array]:
+    """Return the lengths and the joined values of a column of lists."""
+    column = table.column(index).combine_chunks()
+    if hasattr(column, "chunks"):  # a chunked array of no chunks
+        return np.zeros(0, np.int64), np.zeros(0)
+    return column.value_lengths().to_numpy(zero_copy_only=False), column.flatten().to_numpy(zero_copy_only=False)
+
+
+def _name_keys(frame: pd.DataFrame, cells: pd.DataFrame, specs: Sequence[str]) -> pd.DataFrame:
+    """Put the words for codes, and small integers for the numbers that came from the database."""
+    if "rules" in frame:
+        label = dict(zip(cells["rules_code"], cells["rules"], strict=True))
+        frame["rules"] = pd.Categorical([label[code] for code in frame["rules"]], categories=list(label.values()))
+    if "lineup" in frame:
+        frame["lineup"] = pd.Categorical(np.where(frame["lineup"] == 1, "mixed", "self_play"), LINEUP_KINDS)
+    if "spec" in frame:
+        frame["spec"] = pd.Categorical(frame["spec"], categories=list(specs))
+    return frame
