@@ -1,0 +1,28 @@
+"""The run folder and its parquet tables: the only room that writes or reads them.
+
+    RUN/manifest.json           what was asked and how it was made; the only place with time stamps
+    RUN/experiment.toml         the experiment, with every default spelled out
+    RUN/environment.json        Python, machine and versions of the libraries
+    RUN/games/<shard>.parquet   likewise rounds, moves, placements (by log depth) and failures (if there are any)
+    RUN/commits/<shard>.json    written last: the rows, bytes and content hash of the shard's tables
+
+A shard counts only when its commit marker is there and the files it names are as long as it says. Reading
+executes nothing: no pickle, no plugin, and no name from a file ever becomes a path.
+"""
+
+from azulsim.log.manifest import Cell, Commit, Manifest, Shard
+from azulsim.log.read import Run, read_run
+from azulsim.log.write import create_run, finish_run, hash_table, write_shard
+
+__all__ = [
+    "Cell",
+    "Commit",
+    "Manifest",
+    "Run",
+    "Shard",
+    "create_run",
+    "finish_run",
+    "hash_table",
+    "read_run",
+    "write_shard",
+]

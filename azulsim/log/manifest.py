@@ -1,0 +1,189 @@
+"""What a run folder says of itself, as frozen values: its cells, its manifest, and the commit marker of a shard."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
+
+from azulsim.config import Frozen, validate
+from azulsim.errors import InputError
+from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
+from azulsim.schema import MAX_CELLS, MAX_DEALS, TABLES, Depth
+
+FORMAT = 1
+"""Version of the run folder's layout; a folder with a higher one is refused."""
+
+Count = Annotated[int, Field(ge=0)]
+CellIndex = Annotated[int, Field(ge=0, lt=MAX_CELLS)]
+DealIndex = Annotated[int, Field(ge=0, lt=MAX_DEALS)]
+
+TableName = Annotated[str, Field(pattern=f"^({'|'.join(TABLES)})$")]
+
+_SHARD_NAME = re.compile(r"c(\d{5})-d(\d{10})")
+
+
+@dataclass(frozen=True, order=True)
+class Shard:
+    """A fixed range of deals of one cell: what one worker plays and writes at a time."""
+
+    cell: int
+    first_deal: int
+    n_deals: int
+
+    @property
+    def name(self) -> str:
+        """Return the name of its files; names sort in canonical order."""
+        return f"c{self.cell:05d}-d{self.first_deal:010d}"
+
+
+def is_shard_name(text: str) -> bool:
+    """Tell whether `text` names a shard, and so may become part of a path."""
+    return _SHARD_NAME.fullmatch(text) is not None
+
+
+class Cell(Frozen):
+    """One player count, one set of rules and one line-up: what a game of the experiment can be."""
+
+    index: CellIndex
+    players: Annotated[int, Field(ge=MIN_PLAYERS, le=MAX_PLAYERS)]
+    lineup: tuple[str, ...]
+    """Canonical spec of each player; the same spec may sit several times."""
+    seatings: tuple[tuple[int, ...], ...]
+    """For each seating, the player (place in `lineup`) of each seat."""
+    deals: DealIndex
+    rules: Rules = Rules()
+    factors: dict[str, Any] = Field(default_factory=dict)
+    """What the grid varies in this cell, such as `{"players": 2, "rules.bonus.column": 5}`."""
+
+    def spec_at(self, seating: int, seat: int) -> str:
+        """Return the spec that sits in a seat."""
+        return self.lineup[self.seatings[seating][seat]]
+
+
+class Part(Frozen):
+    """One table of a shard, as its commit marker describes it."""
+
+    rows: Count
+    bytes: Count
+    sha256: str
+    """Hash of the table's content, independent of how parquet stores it."""
+
+
+class Commit(Frozen):
+    """The commit marker of a shard."""
+
+    shard: str
+    cell: CellIndex
+    first_deal: DealIndex
+    n_deals: Count
+    n_games: Count
+    n_moves: Count
+    n_failures: Count
+    tables: dict[TableName, Part]
+
+
+class Manifest(Frozen):
+    """What was asked, how it was made, and when."""
+
+    format: int = FORMAT
+    azulsim: str
+    """Version that made the run."""
+    name: str
+    question: str = ""
+    seed: int
+    log: Depth
+    cells: tuple[Cell, ...]
+    specs: tuple[str, ...]
+    """The run's strategies in canonical order; the categories of every `spec` column."""
+    shards: Count
+    """Number of shards planned."""
+    experiment: dict[str, Any]
+    """The experiment with every default spelled out."""
+    sources: dict[str, str] = Field(default_factory=dict)
+    """SHA-256 of the file that holds each strategy."""
+    reports: tuple[str, ...] = ()
+    started: str = ""
+    finished: str = ""
+    seconds: float = 0.0
+    """Time spent playing, all sittings together."""
+    jobs: Count = 0
+
+
+T = TypeVar("T", Manifest, Commit)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a run folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, it is no run folder, or its manifest is damaged or too new.
+    """
+    path = folder / "manifest.json"
+    if not folder.exists():
+        raise InputError(f"{folder}: no such run folder")
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is a file; a run is a folder with a manifest.json")
+    if not path.exists():
+        raise InputError(f"{folder}: not a run folder: it has no manifest.json")
+    data = _read_json(path)
+    if not isinstance(data, dict) or not isinstance(data.get("format"), int):
+        raise InputError(f"{path}: not the manifest of an azulsim run: it has no number under 'format'")
+    if data["format"] > FORMAT:
+        maker = data.get("azulsim", "a later version")
+        raise InputError(f"{path}: format = {data['format']}: made by azulsim {maker}; this one reads up to {FORMAT}")
+    return validate(Manifest, data, where=str(path))
+
+
+def read_commits(folder: Path) -> list[Commit]:
+    """Read the valid commit markers of a run folder, in canonical order; damaged ones do not count."""
+    names = sorted(path.name for path in (folder / "commits").glob("*.json"))
+    found = (_read_commit(folder / "commits" / name) for name in names if is_shard_name(name.removesuffix(".json")))
+    return [commit for commit in found if commit is not None]
+
+
+def _read_commit(path: Path) -> Commit | None:
+    try:
+        commit = validate(Commit, _read_json(path), where=str(path))
+    except InputError:
+        return None
+    expected = Shard(commit.cell, commit.first_deal, commit.n_deals).name
+    return commit if commit.shard == path.stem == expected else None
+
+
+def table_path(folder: Path, table: str, shard: str) -> Path:
+    """Return where a table of a shard is kept."""
+    return folder / table / f"{shard}.parquet"
+
+
+def find_gap(folder: Path, commit: Commit) -> str:
+    """Say which file of a committed shard is missing or not as long as its marker says; empty if none is."""
+    for table, part in commit.tables.items():
+        path = table_path(folder, table, commit.shard)
+        try:
+            size = path.stat().st_size
+        except OSError:
+            return f"{path}: missing, though its commit marker is there"
+        if size != part.bytes:
+            return f"{path}: has {size} bytes where its commit marker says {part.bytes}"
+    return ""
+
+
+def dump_json(value: Manifest | Commit) -> bytes:
+    """Return a manifest or commit marker as the JSON text that is stored."""
+    return (json.dumps(value.model_dump(mode="json", by_alias=True), indent=1) + "\n").encode()
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not valid JSON: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,351 @@
+"""Reads a run folder: tables as pandas frames with named categories, or as DuckDB relations."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+from azulsim.errors import InputError, did_you_mean
+from azulsim.log.manifest import Cell, Commit, Manifest, find_gap, read_commits, read_manifest, table_path
+from azulsim.rules import Rules
+from azulsim.schema import CELL_SHIFT, DEAL_SHIFT, FAILURES, MAX_DEALS, MAX_SEATINGS, TABLES, Column, Table, tables_at
+
+Filters = Mapping[str, Any]
+
+_SQL_TYPES = {
+    "i8": "BIGINT",
+    "u1": "UTINYINT",
+    "u2": "USMALLINT",
+    "u4": "UINTEGER",
+    "i1": "TINYINT",
+    "i2": "SMALLINT",
+    "i4": "INTEGER",
+    "f8": "DOUBLE",
+    "?": "BOOLEAN",
+    "S": "VARCHAR",
+    "O": "VARCHAR",
+}
+_FROM_GAME = {
+    "cell": f"(game >> {CELL_SHIFT})::USMALLINT",
+    "deal": f"((game >> {DEAL_SHIFT}) & {MAX_DEALS - 1})::UINTEGER",
+    "seating": f"(game & {MAX_SEATINGS - 1})::UTINYINT",
+}
+_DERIVED = {"moves": {"tiles": "(placed + overflow)::UTINYINT"}}
+_FROM_SEATS = ("players", "spec")
+
+
+def read_run(path: str | Path) -> Run:
+    """Open a run folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, it is no run folder, it is damaged, or it holds no finished shard.
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    commits = read_commits(folder)
+    for commit in commits:
+        if gap := find_gap(folder, commit):
+            raise InputError(f"{gap}; run the experiment again with --out {folder} to play that shard anew")
+    if not commits:
+        raise InputError(f"{folder}: the run has no finished shard yet")
+    return Run(folder, manifest, commits)
+
+
+class Run:
+    """A run folder, open for reading. Made by `read_run`.
+
+    The frames of `games`, `rounds`, `moves`, `placements` and `failures` come in canonical order. Each takes
+
+    columns
+        Which columns; all stored ones if left out. Besides these, every table can give `cell`, `deal`, `seating`
+        and, if it has a `seat`, `players` and `spec`; `moves` can give `tiles` (placed + overflow).
+    filters
+        `{column: value}` or `{column: [values]}`; every column named above, and every column of `cells`, such as
+        `{"players": 2, "spec": "greedy", "rules.bonus.column": 5}`, works on every table.
+
+    and raises `InputError` for an unknown column, or for a table deeper than the run was logged.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, commits: Sequence[Commit]) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.commits = tuple(commits)
+        """Commit markers of the finished shards, in canonical order."""
+
+    # What it is
+
+    @property
+    def is_complete(self) -> bool:
+        """True if every planned shard is there."""
+        return len(self.commits) == self.manifest.shards
+
+    @property
+    def n_games(self) -> int:
+        """Number of games played."""
+        return sum(commit.n_games for commit in self.commits)
+
+    @property
+    def n_moves(self) -> int:
+        """Number of moves played, logged or not."""
+        return sum(commit.n_moves for commit in self.commits)
+
+    @property
+    def n_failures(self) -> int:
+        """Number of failed games."""
+        return sum(commit.n_failures for commit in self.commits)
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """A row a cell: `cell`, `players`, `lineup`, `seatings`, `deals`, and a column for each rule that varies."""
+        return pd.DataFrame([_describe_cell(cell) for cell in self.manifest.cells])
+
+    @cached_property
+    def seats(self) -> pd.DataFrame:
+        """A row a cell, seating and seat: which `spec` sits there, and the number of `players`."""
+        rows = [
+            (cell.index, seating, seat, cell.players, cell.lineup[player])
+            for cell in self.manifest.cells
+            for seating, order in enumerate(cell.seatings)
+            for seat, player in enumerate(order)
+        ]
+        frame = pd.DataFrame(rows, columns=["cell", "seating", "seat", "players", "spec"])
+        frame = frame.astype({"cell": "uint16", "seating": "uint8", "seat": "uint8", "players": "uint8"})
+        return frame.assign(spec=pd.Categorical(frame["spec"], categories=list(self.manifest.specs)))
+
+    def rules(self, cell: int) -> Rules:
+        """Return the rules of a cell."""
+        known = {item.index: item for item in self.manifest.cells}
+        if cell not in known:
+            raise InputError(f"{self.path}: no cell {cell}; cells are 0 to {len(known) - 1}")
+        return known[cell].rules
+
+    @cached_property
+    def hashes(self) -> dict[str, str]:
+        """For each table, the SHA-256 over the content hashes of its shards, in canonical order."""
+        names = [*(table.name for table in tables_at(self.manifest.log)), FAILURES.name]
+        return {name: self._hash(name) for name in names}
+
+    def _hash(self, table: str) -> str:
+        parts = [(c.shard, part.sha256) for c in self.commits for name, part in c.tables.items() if name == table]
+        lines = [f"{shard} {sha256}\n" for shard, sha256 in parts]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+    # Tables
+
+    def games(self, columns: Sequence[str] | None = None, filters: Filters | None = None) -> pd.DataFrame:
+        """Return a frame with a row a game and seat."""
+        return self._frame("games", columns, filters)
+
+    def rounds(self, columns: Sequence[str] | None = None, filters: Filters | None = None) -> pd.DataFrame:
+        """Return a frame with a row a game, round and seat."""
+        return self._frame("rounds", columns, filters)
+
+    def moves(self, columns: Sequence[str] | None = None, filters: Filters | None = None) -> pd.DataFrame:
+        """Return a frame with a row a move."""
+        return self._frame("moves", columns, filters)
+
+    def placements(self, columns: Sequence[str] | None = None, filters: Filters | None = None) -> pd.DataFrame:
+        """Return a frame with a row a tile placed on a wall."""
+        return self._frame("placements", columns, filters)
+
+    def failures(self, columns: Sequence[str] | None = None, filters: Filters | None = None) -> pd.DataFrame:
+        """Return a frame with a row a failed game; empty if none failed."""
+        return self._frame("failures", columns, filters)
+
+    def sql(self, query: str) -> duckdb.DuckDBPyRelation:
+        """Run SQL over the run and return a DuckDB relation; `.df()` makes it a pandas frame.
+
+        There are views `games rounds moves placements failures` (as deep as the run was logged), with coded columns
+        as text and the columns `cell`, `deal` and `seating` added, and `cells` and `seats`, which join on them.
+        """
+        return self.connection.sql(query)
+
+    @cached_property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The in-memory DuckDB connection that holds the views."""
+        for table in (*tables_at(self.manifest.log), FAILURES):
+            try:
+                self._bare.execute(f"CREATE OR REPLACE VIEW {table.name} AS FROM {self._view(table, self.commits)}")
+            except duckdb.Error as error:
+                raise InputError(f"{self.path / table.name}: cannot be read: {_first_line(error)}") from None
+        return self._bare
+
+    @cached_property
+    def _bare(self) -> duckdb.DuckDBPyConnection:
+        """The connection before any file of the run is opened."""
+        connection = duckdb.connect()
+        connection.execute("SET enable_progress_bar = false")
+        connection.register("cells", self.cells)
+        connection.register("seats", self.seats)
+        return connection
+
+    def _frame(self, name: str, columns: Sequence[str] | None, filters: Filters | None) -> pd.DataFrame:
+        table = self._require(name)
+        filters = filters or {}
+        wanted = list(columns) if columns is not None else [column.name for column in table.columns]
+        known = _known_columns(table)
+        for column in wanted:
+            self._check_column(table, column, known)
+        cells = self._matching_cells(table, filters, known)
+        rest = {column: value for column, value in filters.items() if column not in self.cells.columns}
+        query = f"SELECT {', '.join(self._typed(column) for column in wanted)} FROM "
+        query += self._view(table, [commit for commit in self.commits if commit.cell in cells])
+        joined = [name for name in _FROM_SEATS if name in {*wanted, *rest} and name not in _stored_names(table)]
+        if joined:
+            query += f" JOIN (SELECT cell, seating, seat, {', '.join(joined)} FROM seats) USING (cell, seating, seat)"
+        if rest:
+            query += f" WHERE {' AND '.join(_condition(column, value) for column, value in rest.items())}"
+        if joined:  # A join may shuffle rows; a scan does not.
+            query += f" ORDER BY {', '.join(table.key)}"
+        try:
+            frame: pd.DataFrame = self._bare.sql(query).df()
+        except duckdb.ConversionException as error:
+            raise InputError(f"{self.path}: filters on {name} do not fit its columns: {_first_line(error)}") from None
+        except duckdb.Error as error:
+            raise InputError(f"{self.path / name}: cannot be read: {_first_line(error)}") from None
+        return frame
+
+    def _require(self, name: str) -> Table:
+        table = TABLES[name]
+        if table is not FAILURES and table not in tables_at(self.manifest.log):
+            raise InputError(
+                f'{self.path}: {name} were not logged: the run has log = "{self.manifest.log}"; '
+                f'run the experiment again with log = "{table.depth}"'
+            )
+        return table
+
+    def _check_column(self, table: Table, column: str, known: Iterable[str]) -> None:
+        if column not in known:
+            raise InputError(f"{table.name} has no column {column!r}{did_you_mean(column, known)}")
+
+    def _check_specs(self, specs: Iterable[Any]) -> None:
+        for spec in specs:
+            if spec not in self.manifest.specs:
+                raise InputError(f"{self.path}: no strategy {spec!r}{did_you_mean(str(spec), self.manifest.specs)}")
+
+    def _matching_cells(self, table: Table, filters: Filters, known: Iterable[str]) -> set[int]:
+        """Return the cells that can hold a matching row, so that other cells' files are never opened."""
+        matching = {cell.index for cell in self.manifest.cells}
+        for column, value in filters.items():
+            values = _listed(value)
+            if column in self.cells.columns:
+                matching &= set(self.cells.loc[self.cells[column].isin(values), "cell"])
+            elif column == "spec":
+                self._check_specs(values)
+                matching &= {cell.index for cell in self.manifest.cells if not set(cell.lineup).isdisjoint(values)}
+            else:
+                self._check_column(table, column, [*known, *self.cells.columns])
+        return matching
+
+    def _view(self, table: Table, commits: Sequence[Commit]) -> str:
+        """Return the SQL of a table with its derived columns."""
+        derived = [f"{text} AS {name}" for name, text in derived_columns(table).items()]
+        return f"(SELECT {', '.join(['*', *derived])} FROM {self._stored(table, commits)})"
+
+    def _stored(self, table: Table, commits: Sequence[Commit]) -> str:
+        """Return the SQL that scans the files of a table; an empty, typed relation if there are none."""
+        paths = [table_path(self.path, table.name, c.shard) for c in commits if table.name in c.tables]
+        if not paths:
+            columns = [f"NULL::{_SQL_TYPES[_stored_type(c)]} AS {_quote(c.name)}" for c in table.columns]
+            return f"(SELECT {', '.join(columns)} WHERE false)"
+        # Escaped, because DuckDB takes a path for a pattern; and a folder named `a=b` is not a column.
+        files = ", ".join(_literal(glob.escape(str(path))) for path in paths)
+        return f"read_parquet([{files}], hive_partitioning = false, union_by_name = false)"
+
+    def _typed(self, name: str) -> str:
+        """Return a column as it goes into a frame: coded text as an enumeration with all its names, in order."""
+        names = self.manifest.specs if name == "spec" else _NAMES.get(name, ())
+        if not names:
+            return _quote(name)
+        return f"{_quote(name)}::ENUM({', '.join(_literal(text) for text in names)}) AS {_quote(name)}"
+
+    def __repr__(self) -> str:
+        manifest = self.manifest
+        players = ", ".join(str(n) for n in sorted({cell.players for cell in manifest.cells}))
+        shards = f"{len(self.commits)} of {manifest.shards} shards" if not self.is_complete else "complete"
+        failed = f", {self.n_failures:,} failed" if self.n_failures else ""
+        lines = [
+            f"Run {manifest.name!r} in {self.path}",
+            *([f"  {manifest.question}"] if manifest.question else []),
+            f"  {len(manifest.cells):,} cells at {players} players, {len(manifest.specs)} strategies: "
+            + _shorten(", ".join(manifest.specs)),
+            f"  {self.n_games:,} games, {self.n_moves:,} moves{failed}; log {manifest.log}; {shards}",
+            f"  seed {manifest.seed}, azulsim {manifest.azulsim}; again: azulsim run {self.path}/experiment.toml",
+        ]
+        return "\n".join(lines)
+
+
+_NAMES = {column.name: column.names for table in TABLES.values() for column in table.columns if column.names}
+
+
+def _stored_type(column: Column) -> str:
+    return "S" if column.names or column.name == "spec" else column.dtype
+
+
+def _stored_names(table: Table) -> set[str]:
+    return {column.name for column in table.columns}
+
+
+def derived_columns(table: Table) -> dict[str, str]:
+    """Return the columns that a table's view adds, each with its SQL."""
+    everything = {**_FROM_GAME, **_DERIVED.get(table.name, {})}
+    return {name: text for name, text in everything.items() if name not in _stored_names(table)}
+
+
+def _known_columns(table: Table) -> list[str]:
+    names = [*(column.name for column in table.columns), *derived_columns(table)]
+    return names + [name for name in _FROM_SEATS if name not in names]
+
+
+def _describe_cell(cell: Cell) -> dict[str, Any]:
+    varied = {key: value for key, value in cell.factors.items() if key.startswith("rules.")}
+    return {
+        "cell": cell.index,
+        "players": cell.players,
+        "lineup": ", ".join(cell.lineup),
+        "seatings": len(cell.seatings),
+        "deals": cell.deals,
+        **{key: value if isinstance(value, int | float | str) else str(value) for key, value in varied.items()},
+    }
+
+
+def _condition(column: str, value: Any) -> str:
+    values = _listed(value)
+    return f"{_quote(column)} IN ({', '.join(_literal(item) for item in values)})" if values else "false"
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple | set | frozenset | range) else [value]
+
+
+def _literal(value: Any) -> str:
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    raise InputError(f"filters: {value!r} is not a number, a text or a truth value, nor a list of such")
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _shorten(text: str, width: int = 90) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
