@@ -1,0 +1,64 @@
+"""Statistics: arrays in, frozen results out; knows nothing of Azul, and what it gives is always finite.
+
+Methods, assumptions and how each is checked: docs/METHODS.md.
+"""
+
+from azulsim.stats.hypotheses import (
+    Equivalence,
+    JointTest,
+    adjust_fdr,
+    adjust_holm,
+    assess_equal_means,
+    assess_equivalence,
+    compute_power,
+    plan_clusters,
+)
+from azulsim.stats.intervals import (
+    Difference,
+    Estimate,
+    Estimates,
+    compare_independent,
+    compare_paired,
+    estimate_by_group,
+    estimate_mean,
+    estimate_proportion,
+    estimate_ratio,
+    estimate_ratio_by_group,
+)
+from azulsim.stats.pairs import ELO_SCALE, PairSummary, summarize_pairs, to_elo
+from azulsim.stats.payoff import Payoffs, estimate_payoffs
+from azulsim.stats.ratings import Ratings, fit_ratings
+from azulsim.stats.resample import Ranks, draw_cluster_weights, estimate_quantiles, estimate_ranks
+
+__all__ = [
+    "ELO_SCALE",
+    "Difference",
+    "Equivalence",
+    "Estimate",
+    "Estimates",
+    "JointTest",
+    "PairSummary",
+    "Payoffs",
+    "Ranks",
+    "Ratings",
+    "adjust_fdr",
+    "adjust_holm",
+    "assess_equal_means",
+    "assess_equivalence",
+    "compare_independent",
+    "compare_paired",
+    "compute_power",
+    "draw_cluster_weights",
+    "estimate_by_group",
+    "estimate_mean",
+    "estimate_payoffs",
+    "estimate_proportion",
+    "estimate_quantiles",
+    "estimate_ranks",
+    "estimate_ratio",
+    "estimate_ratio_by_group",
+    "fit_ratings",
+    "plan_clusters",
+    "summarize_pairs",
+    "to_elo",
+]

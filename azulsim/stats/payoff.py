@@ -1,0 +1,161 @@
+"""Who finishes ahead of whom: the pairwise matrix, at any number of players."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from azulsim.errors import InputError
+from azulsim.stats._arrays import FloatArray, IntArray, check_codes, check_level, check_values, encode_ids, freeze
+from azulsim.stats.intervals import Estimate, Estimates, estimate_by_group
+
+NEVER_MET = "never met"
+
+
+@dataclass(frozen=True, eq=False)
+class Payoffs:
+    """Share of games in which the row player finishes ahead of the column player, ties counting half.
+
+    Matrices are (players, players); `share[i, j] + share[j, i] == 1`. Pairs that never met, and the diagonal, hold
+    .5 with the interval 0 to 1 (the diagonal: .5 to .5) and no clusters.
+    """
+
+    share: FloatArray
+    low: FloatArray
+    high: FloatArray
+    se: FloatArray
+    n_clusters: IntArray
+    n_rows: IntArray
+    """Meetings: a game counts once for each pair of seats."""
+    mean: FloatArray
+    """Mean share of each player over the others it met, each opponent counting the same; .5 if it met nobody."""
+    level: float
+    _pairs: dict[tuple[int, int], Estimate]
+
+    def __post_init__(self) -> None:
+        """Make the matrices read-only."""
+        for array in (self.share, self.low, self.high, self.se, self.n_clusters, self.n_rows, self.mean):
+            freeze(array)
+
+    def cell(self, row: int, column: int) -> Estimate:
+        """Return the estimate of one pair."""
+        size = len(self.share)
+        if not (0 <= row < size and 0 <= column < size):
+            raise InputError(f"cell ({row}, {column}): players count from 0 to {size - 1}")
+        if row == column:
+            return Estimate(0.5, 0.5, 0.5, 0.0, 0, 0, self.level, method="none", note="the same player")
+        empty = Estimate(0.5, 0.0, 1.0, 0.0, 0, 0, self.level, mde=1.0, method="beta", note=NEVER_MET)
+        return self._pairs.get((row, column), empty)
+
+
+def estimate_payoffs(
+    games: npt.ArrayLike,
+    players: npt.ArrayLike,
+    placements: npt.ArrayLike,
+    clusters: npt.ArrayLike,
+    *,
+    n_players: int | None = None,
+    level: float = 0.95,
+) -> Payoffs:
+    """Estimate how often each player finishes ahead of each other, clustered by deal across line-ups.
+
+    Parameters
+    ----------
+    games : (n,) ids
+        The game of each row; a row is a game and seat.
+    players : (n,) codes counted from 0
+        Who sat there; a player may sit twice in a game (its own pairs are left out).
+    placements : (n,) numbers
+        Place in the game, less is better, ties equal.
+    clusters : (n,) ids
+        The deal of each row; line-ups that share deals share clusters.
+    n_players : int, optional
+        Number of players, when some may have no rows.
+    level : float
+
+    Raises
+    ------
+    InputError
+        For columns of unequal length, placements that are not finite, codes out of range, a game in two clusters.
+    """
+    places = check_values(placements, "placements")
+    size = len(places)
+    check_level(level)
+    codes = check_codes(players, size, "players", n_codes=n_players)
+    n_players = int(codes.max()) + 1 if n_players is None else n_players
+    game_codes, _ = encode_ids(games, size, "games")
+    cluster_codes, _ = encode_ids(clusters, size, "clusters")
+    order = np.lexsort((places, codes, game_codes))
+    codes, places, game_codes, cluster_codes = (a[order] for a in (codes, places, game_codes, cluster_codes))
+    same_game = game_codes[1:] == game_codes[:-1]
+    if (same_game & (cluster_codes[1:] != cluster_codes[:-1])).any():
+        raise InputError("clusters: a game lies in two clusters, but all its rows share one deal")
+    first, second = _pairs_of_rows(game_codes)
+    keep = codes[first] != codes[second]
+    first, second = first[keep], second[keep]
+    ahead = 0.5 + 0.5 * np.sign(places[second] - places[first])
+    pair = codes[first] * n_players + codes[second]
+    met, groups = np.unique(pair, return_inverse=True)
+    shape = (n_players, n_players)
+    matrices = _empty_matrices(n_players)
+    pairs: dict[tuple[int, int], Estimate] = {}
+    if len(met):
+        estimates = estimate_by_group(ahead, groups, cluster_codes[first], bounds=(0.0, 1.0), level=level)
+        rows, columns = met // n_players, met % n_players
+        _fill(matrices, estimates, rows, columns)
+        for index, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+            pairs[row, column] = estimates[index]
+            pairs[column, row] = _mirror(estimates[index])
+    seen = np.zeros(shape)
+    seen[matrices["n_clusters"] > 0] = 1.0
+    opponents = seen.sum(axis=1)
+    mean = np.where(opponents > 0, (matrices["share"] * seen).sum(axis=1) / np.maximum(opponents, 1), 0.5)
+    return Payoffs(
+        share=matrices["share"],
+        low=matrices["low"],
+        high=matrices["high"],
+        se=matrices["se"],
+        n_clusters=matrices["n_clusters"].astype(np.int64),
+        n_rows=matrices["n_rows"].astype(np.int64),
+        mean=mean,
+        level=level,
+        _pairs=pairs,
+    )
+
+
+def _pairs_of_rows(games: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the positions of all pairs of rows of one game, the earlier row first; `games` is sorted."""
+    first, second = [], []
+    for step in range(1, len(games)):
+        start = np.flatnonzero(games[step:] == games[:-step])
+        if not len(start):
+            break
+        first.append(start)
+        second.append(start + step)
+    if not first:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    return np.concatenate(first), np.concatenate(second)
+
+
+def _empty_matrices(size: int) -> dict[str, FloatArray]:
+    shape = (size, size)
+    matrices = {name: np.zeros(shape) for name in ("low", "se", "n_clusters", "n_rows")}
+    matrices |= {"share": np.full(shape, 0.5), "high": np.ones(shape)}
+    for name in ("low", "high"):
+        np.fill_diagonal(matrices[name], 0.5)
+    return matrices
+
+
+def _fill(matrices: dict[str, FloatArray], estimates: Estimates, rows: IntArray, columns: IntArray) -> None:
+    mirrored = {"share": 1 - estimates.value, "low": 1 - estimates.high, "high": 1 - estimates.low}
+    straight = {"share": estimates.value, "low": estimates.low, "high": estimates.high}
+    for name, matrix in matrices.items():
+        value = straight[name] if name in straight else getattr(estimates, name)
+        matrix[rows, columns] = value
+        matrix[columns, rows] = mirrored.get(name, value)
+
+
+def _mirror(estimate: Estimate) -> Estimate:
+    return replace(estimate, value=1 - estimate.value, low=1 - estimate.high, high=1 - estimate.low)
