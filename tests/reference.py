@@ -16,7 +16,7 @@ from azulsim.rules import Rules, Termination
 
 COLORS = "BYRKW"
 LAYOUT = ("BYRKW", "WBYRK", "KWBYR", "RKWBY", "YRKWB")
-"""The coloured wall, row by row (1.3)."""
+"""The colored wall, row by row (1.3)."""
 
 EMPTY = "."
 MARKER = "M"
@@ -363,7 +363,7 @@ class Reference:
         self.players = players
         self.rules = rules or Rules()
         self.draw = draw or draw_at_random(random.Random(0))
-        self.bag: Counter[str] = Counter({color: self.rules.tiles_per_color for color in COLORS})
+        self.bag: Counter[str] = Counter(dict.fromkeys(COLORS, self.rules.tiles_per_color))
         self.lid: Counter[str] = Counter()
         self.table = Table([[] for _ in range(self.rules.n_displays(players))])
         self.boards = [Board() for _ in range(players)]
