@@ -96,7 +96,6 @@ def test_top_two_rows_bring_29_to_40_points() -> None:
     assert (min(totals), max(totals)) == (29, 40)
 
 
-@pytest.mark.long
 def test_top_three_rows_agree_with_the_published_distribution() -> None:
     totals = count_fillings((frozenset(),) * 3)
     assert totals.total() == 1_728_000
@@ -409,6 +408,8 @@ def test_random_games_keep_the_tiles_and_add_up(players: int) -> None:
             assert board.wall_points == sum(tile.points for tile in game.placed if tile.seat == seat)
             assert board.marker_takes == sum(facts.holder == seat for facts in game.rounds if facts.seat == seat)
         assert len(game.rounds) == players * game.round
+        assert all(0 <= facts.marker_price_paid <= facts.marker_price <= 3 for facts in game.rounds)
+        assert all(facts.holder == facts.seat for facts in game.rounds if facts.marker_price)
         assert sum(game.win_shares()) == pytest.approx(1)
 
 
