@@ -228,16 +228,17 @@ def _scan(kind: Kind, path: Path, _mtime: int, _size: int) -> tuple[tuple[str, s
 
 
 def read_question(text: str) -> str:
-    """Return the question of an experiment: the comment that opens its TOML text, as one line.
+    """Return the question of an experiment: the first paragraph of its opening comment, in one line.
 
-    >>> read_question("# How hard should\\n# the floor bite?\\n\\nname = 'floor'")
+    >>> read_question("# How hard should\\n# the floor bite?\\n#\\n# A remark.\\nname = 'floor'")
     'How hard should the floor bite?'
     """
     lines = []
     for line in text.lstrip("\ufeff").lstrip().splitlines():
-        if not line.lstrip().startswith("#"):
+        comment = line.lstrip().lstrip("#").strip()
+        if not line.lstrip().startswith("#") or (lines and not comment):
             break
-        lines.append(line.lstrip().lstrip("#").strip())
+        lines.append(comment)
     return " ".join(" ".join(lines).split())
 
 
