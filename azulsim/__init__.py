@@ -19,7 +19,7 @@ _PUBLIC = {
     "RunError": "azulsim.errors",
     "StrategyError": "azulsim.errors",
     "build_report": "azulsim.report",
-    "compare": "azulsim.runner",
+    "compare": "azulsim.questions",
     "play": "azulsim.game",
     "read_rules": "azulsim.rules",
     "read_run": "azulsim.log",
