@@ -1,0 +1,259 @@
+"""Questions asked in a few words: an experiment made, run, and read in one call."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from azulsim import metrics
+from azulsim.errors import InputError, RunError
+from azulsim.experiment import Experiment
+from azulsim.log import Run
+from azulsim.rules import Rules, read_rules
+from azulsim.runner import run as play_experiment
+from azulsim.stats import Estimate, compare_paired
+
+SHOWN = 40
+"""Characters of a spec that a table shows."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Strategies ranked by their play on common deals; printing it prints the table."""
+
+    ranking: pd.DataFrame
+    """A row a strategy, best first: `rank`, `spec`, then `win_share`, `times_fair`, `elo`, `score` and `lead` (win
+    share minus that of the next strategy, NaN for the last), each with `_low` and `_high` (95 %, over deals), the
+    smallest `lead` that a test would have seen four times out of five (`lead_mde`), `n_deals`, `n_games`."""
+    payoffs: pd.DataFrame
+    """A row an ordered pair: `spec`, `opponent`, and the share of meetings in which `spec` finishes ahead (ties count
+    half), as `estimate`, `low`, `high`, `se`, `n`, `n_deals`, `mde`."""
+    run: Run
+    """The games behind it."""
+    again: str
+    """The command that does it again."""
+    page: Path | None = None
+    """The page of its ranking report, if one was asked for."""
+    _leads: tuple[Estimate, ...] = field(default=(), repr=False)
+
+    @property
+    def smallest_lead(self) -> float:
+        """Smallest difference in win share, between any two neighbors of the ranking, that this could have seen."""
+        return max((lead.mde for lead in self._leads), default=math.nan)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values for JSON; what is not a number becomes None."""
+        return {
+            "ranking": _records(self.ranking),
+            "payoffs": _records(self.payoffs.drop(columns=["outcome", "unit"])),
+            "smallest_lead": self.smallest_lead if math.isfinite(self.smallest_lead) else None,
+            "run": str(self.run.path),
+            "page": str(self.page) if self.page else None,
+            "again": self.again,
+        }
+
+    def __str__(self) -> str:
+        parts = [_format_ranking(self.ranking, self._leads)]
+        if len(self.ranking) > 2:
+            parts.append("how often the row finishes ahead of the column, ties counting half")
+            parts.append(_format_payoffs(self.ranking, self.payoffs))
+        last = [f"smallest lead this could have seen: {_format_share(self.smallest_lead)} of a win"]
+        if self.page:
+            last.append(f"page: {self.page}")
+        return "\n\n".join([*parts, "\n".join([*last, f"again: {self.again}"])])
+
+
+def compare(
+    specs: Sequence[str],
+    *,
+    players: int = 2,
+    deals: int = 1000,
+    seed: int = 0,
+    seatings: Literal["cyclic", "full"] = "cyclic",
+    rules: Rules | str | Path | None = None,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    project: Path | None = None,
+    progress: bool = False,
+    page: bool = False,
+) -> Comparison:
+    """Let strategies play each other on common deals, every choice of `players` of them, and rank them.
+
+    Parameters
+    ----------
+    specs
+        Two strategies or more, such as `"greedy"`, `"greedy(floor=2)"` or `"my.py:mine"`.
+    players
+        Players at the table, 2 to 4. With fewer strategies than players, some sit more than once.
+    deals
+        Deals that every line-up plays, in each of its seatings.
+    seed
+        Root of all luck; the same seed, the same games.
+    seatings
+        `"cyclic"`: every rotation of a line-up; `"full"`: every order.
+    rules
+        Rules, or a TOML file of them; the printed rules if left out.
+    jobs
+        Worker processes; all cores if left out.
+    out
+        The run folder; `runs/compare-<time>` if left out.
+    project
+        Folder in which strategies are looked up besides the bundled ones; the working directory if left out.
+    progress
+        True to say on stderr how far it has got.
+    page
+        True to build the page of the ranking report in the run folder.
+
+    Raises
+    ------
+    InputError
+        For fewer than two strategies, or one that is unknown or named twice.
+    RunError
+        If the run fails, or no game could be finished.
+    """
+    if isinstance(specs, str) or len(specs) < 2:
+        raise InputError(f"compare {specs!r}: needs two strategies or more, such as greedy uniform")
+    experiment = Experiment(
+        name=f"compare-{datetime.now():%Y%m%d-%H%M%S-%f}"[:-4],
+        question=f"Which is better at {players} players: {', '.join(specs)}?",
+        strategies=tuple(specs),
+        players=(players,),
+        deals=deals,
+        seed=seed,
+        seatings=seatings,
+        rules=rules if isinstance(rules, Rules) else read_rules(rules) if rules is not None else Rules(),
+        reports=("ranking",),
+    )
+    run = play_experiment(experiment, out=out, jobs=jobs, progress=progress, project=project)
+    ranking, leads = rank(run)
+    return Comparison(
+        ranking=ranking,
+        payoffs=metrics.payoffs(run, by=("spec",)),
+        run=run,
+        again=_again(experiment, run, rules, project),
+        page=_write_page(run) if page else None,
+        _leads=leads,
+    )
+
+
+def rank(run: Run) -> tuple[pd.DataFrame, tuple[Estimate, ...]]:
+    """Rank the strategies of a run at one player count; return the frame of `Comparison.ranking` and the leads."""
+    results = pd.concat([metrics.strategy_results(run, by=("spec",)), metrics.ratings(run)])
+    if results.empty:
+        raise RunError(f"{run.path}: no game between different strategies was finished")
+    estimates = {name: part.set_index("spec") for name, part in results.groupby("outcome", sort=False)}
+    order = estimates["win_share"]["estimate"].sort_values(ascending=False, kind="stable").index
+    ranking = pd.DataFrame({"rank": range(1, len(order) + 1), "spec": list(order)})
+    for name in ("win_share", "times_fair", "elo", "score"):
+        part = estimates[name].loc[order]
+        ranking[[name, f"{name}_low", f"{name}_high"]] = part[["estimate", "low", "high"]].to_numpy(float)
+    leads = tuple(_leads(run, list(order)))
+    for name, of in (("lead", "value"), ("lead_low", "low"), ("lead_high", "high"), ("lead_mde", "mde")):
+        ranking[name] = [*(getattr(lead, of) for lead in leads), math.nan]
+    win_share = estimates["win_share"].loc[order]
+    ranking["n_deals"], ranking["n_games"] = win_share["n_deals"].to_numpy(), win_share["n"].to_numpy()
+    return ranking, leads
+
+
+def _leads(run: Run, order: list[str]) -> list[Estimate]:
+    """Estimate the win share of each strategy minus that of the next, paired by deal."""
+    games = run.games(columns=["deal", "spec", "win_share"])
+    groups = dict(tuple(games.groupby("spec", observed=True)))
+    return [
+        compare_paired(
+            groups[better]["win_share"].to_numpy(),
+            groups[next_]["win_share"].to_numpy(),
+            groups[better]["deal"].to_numpy(),
+            groups[next_]["deal"].to_numpy(),
+            bounds=(0.0, 1.0),
+        )
+        for better, next_ in itertools.pairwise(order)
+    ]
+
+
+def _write_page(run: Run) -> Path:
+    from azulsim.report import build_report
+
+    return build_report(run, "ranking").write(run.path).page
+
+
+def _again(experiment: Experiment, run: Run, rules: Rules | str | Path | None, project: Path | None) -> str:
+    if isinstance(rules, Rules):
+        return shlex.join(["azulsim", "run", str(run.path / "experiment.toml")])
+    words = ["azulsim", "compare", *experiment.strategies]
+    words += ["--players", str(experiment.players[0]), "--deals", str(experiment.deals), "--seed", str(experiment.seed)]
+    words += ["--seatings", experiment.seatings] if experiment.seatings != "cyclic" else []
+    words += ["--rules", str(rules)] if rules is not None else []
+    words += ["--project", str(project)] if project is not None else []
+    return shlex.join(words)
+
+
+# Tables in plain text
+
+
+def _format_ranking(ranking: pd.DataFrame, leads: Sequence[Estimate]) -> str:
+    head = ["rank", "strategy", "win share (95 %)", "lead on next", "x fair", "Elo (95 %)", "score", "deals"]
+    rows = [head]
+    for place, row in enumerate(ranking.to_dict("records")):
+        rows.append(
+            [
+                str(row["rank"]),
+                _shorten(row["spec"]),
+                _format_interval(row, "win_share"),
+                str(leads[place]) if place < len(leads) else "",
+                f"{row['times_fair']:.2f}",
+                _format_interval(row, "elo", signed=True),
+                f"{row['score']:.1f}",
+                f"{row['n_deals']:,}",
+            ]
+        )
+    return _align(rows, right={4, 6, 7})
+
+
+def _format_payoffs(ranking: pd.DataFrame, payoffs: pd.DataFrame) -> str:
+    share = payoffs.set_index(["spec", "opponent"])["estimate"].to_dict()
+    specs = list(ranking["spec"])
+    rows = [["", "", *map(str, ranking["rank"])]]
+    for number, spec in zip(ranking["rank"], specs, strict=True):
+        cells = ["-" if other == spec else _format_share(share.get((spec, other), math.nan)) for other in specs]
+        rows.append([str(number), _shorten(spec), *cells])
+    return _align(rows, right=set(range(2, len(specs) + 2)))
+
+
+def _align(rows: Sequence[Sequence[str]], right: set[int]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.rjust(width) if i in right else cell.ljust(width) for i, (cell, width) in enumerate(line))
+        for line in (list(zip(row, widths, strict=True)) for row in rows)
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _format_interval(row: dict[str, Any], name: str, *, signed: bool = False) -> str:
+    value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
+    if not math.isfinite(low):
+        return f"{value:+.0f}" if signed else _format_share(value)
+    if signed:
+        return f"{value:+.0f} +/- {(high - low) / 2:.0f}"
+    return str(Estimate(value, low, high, se=0.0, n_clusters=0, n_rows=0))
+
+
+def _format_share(share: float) -> str:
+    return "?" if math.isnan(share) else f"{share:.3f}".replace("0.", ".", 1)
+
+
+def _shorten(spec: str) -> str:
+    return spec if len(spec) <= SHOWN else f"{spec[: SHOWN - 3]}..."
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    plain = frame.astype(object).where(frame.notna(), None)
+    return [{str(key): value for key, value in row.items()} for row in plain.to_dict("records")]
