@@ -1,6 +1,7 @@
 """Metrics: each a function from a run to a tidy pandas frame, every mean with its interval over deals."""
 
-from azulsim.metrics._tables import KEYS, describe_rules, has_depth, list_cells
+from azulsim.metrics._estimate import compare_levels
+from azulsim.metrics._tables import KEYS, Lineups, describe_rules, has_depth, list_cells
 from azulsim.metrics.games import (
     OUTCOMES,
     bonuses,
@@ -27,12 +28,15 @@ from azulsim.metrics.marker import (
     taking_moves,
     takings,
 )
+from azulsim.metrics.ranking import payoffs, ratings, strategy_results
 
 __all__ = [
     "KEYS",
     "OUTCOMES",
     "TAKINGS",
+    "Lineups",
     "bonuses",
+    "compare_levels",
     "describe_rules",
     "ender_wins",
     "floor_losses",
@@ -44,11 +48,14 @@ __all__ = [
     "margins",
     "marker_rates",
     "next_round_associations",
+    "payoffs",
+    "ratings",
     "score_distribution",
     "scores",
     "seat_tests",
     "short_refills",
     "starter_effects",
+    "strategy_results",
     "summarize",
     "taking_moves",
     "takings",

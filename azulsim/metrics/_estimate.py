@@ -16,10 +16,12 @@ import pandas as pd
 from scipy import special
 
 from azulsim.metrics._tables import Outcome, Sums
-from azulsim.stats.intervals import make_estimates
+from azulsim.stats.hypotheses import assess_equal_means
+from azulsim.stats.intervals import POWER, make_estimates
 
 LEVEL = 0.95
 NOT_SEEN = "never happened in these games"
+_ESTIMATE_COLUMNS = {"outcome", "unit", "estimate", "low", "high", "se", "n", "n_deals", "mde", "note"}
 
 Array = npt.NDArray[Any]
 Coefficients = Callable[[Sequence[object]], Sequence[float]]
@@ -68,18 +70,45 @@ def contrast(sums: Sums, outcomes: Sequence[Outcome], split: str, coefficients: 
     return _interleave(parts)
 
 
+def compare_levels(frame: pd.DataFrame, column: str, first: object, second: object) -> pd.DataFrame:
+    """Estimate the differences, `second` minus `first`, between two levels of a column whose deals are not shared.
+
+    Takes the frame of a metric; for levels such as player counts, whose deals are independent (Welch's interval).
+    """
+    keys = [str(name) for name in frame if name not in _ESTIMATE_COLUMNS and name not in (column, "fair")]
+    keys += ["outcome", "unit"]
+    one, two = (frame[frame[column] == level].drop(columns=column) for level in (first, second))
+    both = one.merge(two, on=keys, suffixes=("_1", "_2"))
+    variance = both["se_1"] ** 2 + both["se_2"] ** 2
+    freedom = variance**2 / sum(both[f"se_{i}"] ** 4 / (both[f"n_deals_{i}"] - 1).clip(lower=1) for i in (1, 2))
+    half = special.stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variance)
+    difference = both["estimate_2"] - both["estimate_1"]
+    return both[keys].assign(
+        estimate=difference,
+        low=difference - half,
+        high=difference + half,
+        se=np.sqrt(variance),
+        n=both["n_1"] + both["n_2"],
+        n_deals=both["n_deals_1"] + both["n_deals_2"],
+        mde=(special.ndtri((1 + LEVEL) / 2) + special.ndtri(POWER)) * np.sqrt(variance),
+        note="",
+    )
+
+
 def check_equal(sums: Sums, split: str) -> pd.DataFrame:
-    """Test jointly, by Wald's statistic, that the mean of the first outcome is the same at all levels of `split`."""
-    means, influence = _means(sums)
+    """Test jointly that the mean of the first outcome is the same at all levels of `split`."""
     others = _other_keys(sums, split)
     rows = []
     for keys, members in _outer_groups(sums.keys, others):
-        inside = np.isin(sums.group, members)
-        deals, deal = np.unique(sums.deal[inside], return_inverse=True)
-        matrix = np.zeros((len(deals), len(members)))
-        np.add.at(matrix, (deal, np.searchsorted(members, sums.group[inside])), influence[inside, 0])
-        rows.append((*keys, sums.outcomes[0], *_wald(means[members, 0], matrix), len(deals)))
-    return pd.DataFrame(rows, columns=[*others, "outcome", "statistic", "df", "p_value", "n_deals"])
+        inside = np.isin(sums.group, members) & (sums.count[:, 0] > 0)
+        if len(members) > 1:
+            means = sums.total[inside, 0] / sums.count[inside, 0]
+            test = assess_equal_means(means, np.searchsorted(members, sums.group[inside]), sums.deal[inside])
+            found = (test.statistic, test.df_numerator, test.df_denominator, test.p_value, test.n_clusters, test.note)
+            rows.append((*keys, sums.outcomes[0], *found))
+    names = ["outcome", "statistic", "df_numerator", "df_denominator", "p_value", "n_deals", "note"]
+    frame = pd.DataFrame(rows, columns=[*others, *names])
+    return frame.astype({name: sums.keys[name].dtype for name in others})
 
 
 def _means(sums: Sums) -> tuple[Array, Array]:
@@ -151,16 +180,3 @@ def _interleave(parts: list[pd.DataFrame]) -> pd.DataFrame:
 def number_outcomes(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Turn outcomes that are numbers (bins, rounds) into a column of integers called `name`."""
     return frame.assign(outcome=frame["outcome"].astype(int)).rename(columns={"outcome": name})
-
-
-def _wald(means: Array, influence: Array) -> tuple[float, int, float]:
-    deals, levels = influence.shape
-    if deals <= levels or levels < 2:
-        return np.nan, levels - 1, np.nan
-    differences = influence[:, 1:] - influence[:, :1]
-    covariance = differences.T @ differences * deals / (deals - 1)
-    values, vectors = np.linalg.eigh(covariance)
-    if values[-1] <= 0 or values[0] < 1e-12 * values[-1]:
-        return np.nan, levels - 1, np.nan
-    statistic = float(((vectors.T @ (means[1:] - means[0])) ** 2 / values).sum())
-    return statistic, levels - 1, float(special.chdtrc(levels - 1, statistic))

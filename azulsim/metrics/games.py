@@ -177,8 +177,8 @@ def seat_tests(
     Returns
     -------
     DataFrame
-        A row a group: `outcome`, `statistic` (Wald, from the covariance of the seat means over deals), `df`,
-        `p_value`, `n_deals`; NaN where a group has too few deals, or no variation between deals.
+        A row a group: `outcome`, `statistic` (F), its degrees of freedom, `p_value`, `n_deals` and `note`; from
+        the covariance of the seat means over deals, see `azulsim.stats.hypotheses.assess_equal_means`.
     """
     return check_equal(collect(run, [OUTCOMES[outcome]], [*by, "seat"], lineups=lineups), "seat")
 

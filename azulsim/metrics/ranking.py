@@ -1,0 +1,117 @@
+"""Which strategy is better: win shares, ratings and the pairwise matrix, from games between different strategies.
+
+Frames are as in `azulsim.metrics.games`. Games in which one strategy holds all seats say nothing here and are
+left out. A ranking holds for the field it was played in: who else sits at the table is part of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from azulsim.metrics._estimate import estimate
+from azulsim.metrics._tables import Outcome, collect, list_cells
+from azulsim.metrics.games import BY, OUTCOMES
+from azulsim.stats import fit_ratings
+
+if TYPE_CHECKING:
+    from azulsim.log import Run
+
+
+def strategy_results(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:
+    """Estimate win share, its multiple of the fair share (`times_fair`), score and margin of each strategy."""
+    outcomes = [OUTCOMES["win_share"], _TIMES_FAIR, OUTCOMES["score"], OUTCOMES["margin"]]
+    return estimate(collect(run, outcomes, by, lineups="mixed"), outcomes)
+
+
+_TIMES_FAIR = Outcome(
+    "times_fair", "win_share * players", "x fair", "Win share as a multiple of the fair share 1/players."
+)
+
+
+def payoffs(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:
+    """Estimate how often each strategy finishes ahead of each other one at the same table, ties counting half.
+
+    Returns
+    -------
+    DataFrame
+        A row a group of `by` and `opponent`, with the outcome `ahead`.
+    """
+    outcome = Outcome(
+        "ahead",
+        "CASE WHEN placement < other_placement THEN 1 WHEN placement = other_placement THEN 0.5 ELSE 0 END",
+        "share",
+        "Meetings in which the strategy finishes ahead of the opponent.",
+    )
+    tables = """
+    meetings AS (
+        SELECT played.*, other.spec::VARCHAR AS opponent, other.placement AS other_placement
+        FROM played JOIN games other ON other.game = played.game AND other.seat <> played.seat
+        WHERE played.is_mixed AND other.spec::VARCHAR <> played.spec::VARCHAR
+    )"""
+    sums = collect(
+        run,
+        [outcome],
+        [*by, "opponent"],
+        base="meetings",
+        tables=tables,
+        lineups="mixed",
+        extra={"opponent": "opponent"},
+    )
+    frame = estimate(sums, [outcome])
+    frame["opponent"] = pd.Categorical(frame["opponent"], categories=list(run.manifest.specs))
+    return frame
+
+
+def ratings(run: Run) -> pd.DataFrame:
+    """Estimate the strength of each strategy in Elo (mean of the field = 0), one fit a player count.
+
+    The model is Plackett-Luce with ties and a term for each seat; intervals are robust to what games of a deal
+    share. See `azulsim.stats.fit_ratings`. Where one strategy never lost to the rest no maximum exists; a prior is
+    then used and `note` says so.
+    """
+    cells = list_cells(run)
+    several_rules = cells["rules_code"].nunique() > 1
+    parts = []
+    for (label, players), group in cells[cells["lineup"] == "mixed"].groupby(["rules", "players"], sort=False):
+        frame = _rate(run, [int(cell) for cell in group["cell"]])
+        frame.insert(0, "players", int(str(players)))
+        if several_rules:
+            frame.insert(0, "rules", str(label))
+        parts.append(frame)
+    columns = ["players", "spec", "outcome", "unit", "estimate", "low", "high", "se", "n", "n_deals", "mde", "note"]
+    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return frame.sort_values([name for name in ("rules", "players") if name in frame], kind="stable", ignore_index=True)
+
+
+def _rate(run: Run, cells: Sequence[int]) -> pd.DataFrame:
+    places = {spec: code for code, spec in enumerate(run.manifest.specs)}
+    rows = run.sql(
+        f"SELECT game, seat, deal, placement, spec::VARCHAR AS spec FROM games "
+        f"WHERE cell IN ({', '.join(map(str, cells))}) ORDER BY game, seat"
+    ).to_arrow_table()
+    column = rows.column("spec").combine_chunks().dictionary_encode()
+    words = column.dictionary.to_pylist()
+    known = sorted(words, key=places.__getitem__)
+    code = np.array([known.index(word) for word in words])[column.indices.to_numpy()]
+    games, seats, deals, placements = (rows.column(name).to_numpy() for name in ("game", "seat", "deal", "placement"))
+    fit = fit_ratings(games, code, placements, deals, seats=seats.astype(np.int64), n_players=len(known))
+    elo = fit.elo
+    return pd.DataFrame(
+        {
+            "spec": pd.Categorical(known, categories=list(run.manifest.specs)),
+            "outcome": "elo",
+            "unit": "Elo",
+            "estimate": elo.value,
+            "low": elo.low,
+            "high": elo.high,
+            "se": elo.se,
+            "n": elo.n_rows,
+            "n_deals": elo.n_clusters,
+            "mde": elo.mde,
+            "note": list(elo.note),
+        }
+    )

@@ -1,0 +1,366 @@
+"""Writes reports: one self-contained HTML page, report.json, CSV files, and the figures as SVG and PNG.
+
+The same run gives the same bytes: no dates, no random ids. All text of a run is untrusted: Jinja2 escapes it in the
+page, JSON inside the page cannot close its element, CSV cells cannot become formulas.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import math
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from azulsim.errors import RunError
+from azulsim.report.model import Plot, Report, Section, Table
+from azulsim.report.style import DARK, RC
+from azulsim.report.words import (
+    MISSING,
+    clean,
+    clean_cell,
+    decimals_for,
+    format_number,
+    format_short,
+)
+
+SCHEMA = "azulsim.report/1"
+FIGURES, TABLES = "figures", "tables"
+
+_ESTIMATE_COLUMNS = {"outcome", "unit", "estimate", "low", "high", "se", "n", "n_deals", "mde", "note"}
+_COLUMN_LABELS = {
+    "spec": "strategy",
+    "n_deals": "deals",
+    "n": "observations",
+    "se": "standard error",
+    "mde": "smallest detectable",
+    "low": "low (95 %)",
+    "high": "high (95 %)",
+    "p_value": "p",
+    "df_numerator": "df",
+    "df_denominator": "residual df",
+}
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written, and the short answer."""
+
+    page: Path
+    json: Path
+    files: tuple[Path, ...]
+    """Every file, the page first."""
+    reports: tuple[Report, ...]
+
+    @property
+    def answer(self) -> str:
+        """The answers of all reports, as plain lines."""
+        return "\n".join(f"{report.title}: {' '.join(report.answer)}" for report in self.reports)
+
+
+def write_page(reports: Sequence[Report], folder: Path, *, title: str = "") -> Written:
+    """Write one page that holds `reports` one after the other, and the files beside it.
+
+    Everything is made in memory first, so that a failure leaves an earlier page as it was.
+
+    Raises
+    ------
+    RunError
+        If the folder cannot be written.
+    """
+    files: dict[str, bytes] = {}
+    chapters = []
+    for report in reports:
+        prefix = f"{report.name}-" if len(reports) > 1 else ""
+        drawn = {plot.name: _draw(plot, f"{report.name}-{plot.name}") for plot in report.plots}
+        for name, figure in drawn.items():
+            files[f"{FIGURES}/{prefix}{name}.svg"] = figure.svg
+            files[f"{FIGURES}/{prefix}{name}.png"] = figure.png
+        for table in report.tables:
+            files[f"{TABLES}/{prefix}{table.name}.csv"] = make_csv(table.frame)
+        chapters.append(_describe_chapter(report, drawn, prefix))
+    data = make_json(reports)
+    files["report.json"] = data
+    heading = title or (reports[0].title if len(reports) == 1 else "Report")
+    page = _render(heading, chapters, reports, data)
+    return _write_all(folder, {"report.html": page, **files}, tuple(reports))
+
+
+def make_json(reports: Sequence[Report]) -> bytes:
+    """Return report.json: every number of the page; NaN and infinity become null."""
+    document = {"schema": SCHEMA, "reports": [_jsonable(_report_data(report)) for report in reports]}
+    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def make_csv(frame: pd.DataFrame) -> bytes:
+    """Return a table as CSV (UTF-8); no cell or heading becomes a formula in a spreadsheet."""
+    safe = frame.rename(columns=lambda name: clean_cell(str(name)))
+    for place, name in enumerate(safe.columns):
+        if not pd.api.types.is_numeric_dtype(safe.iloc[:, place].dtype):
+            safe = safe.assign(**{name: safe.iloc[:, place].astype(object).map(clean_cell)})
+    return safe.to_csv(index=False, lineterminator="\n").encode()
+
+
+# Figures
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    svg: bytes
+    png: bytes
+    wide: Markup
+    narrow: Markup
+
+
+def _draw(plot: Plot, salt: str) -> _Drawn:
+    wide, narrow = plot.draw(False), plot.draw(True)
+    svg = render_svg(wide, salt)
+    return _Drawn(
+        svg=svg,
+        png=_save(wide, "png", salt),
+        wide=_inline(svg, plot.title, f"{salt}-w"),
+        narrow=_inline(render_svg(narrow, salt), plot.title, f"{salt}-n"),
+    )
+
+
+def render_svg(figure: Figure, salt: str) -> bytes:
+    """Return a figure as SVG that is the same each time."""
+    return _save(figure, "svg", salt)
+
+
+def _save(figure: Figure, kind: str, salt: str) -> bytes:
+    buffer = io.BytesIO()
+    metadata = {"Date": None, "Creator": "azulsim"} if kind == "svg" else {"Software": "azulsim"}
+    with mpl.rc_context({**RC, "svg.hashsalt": salt}), warnings.catch_warnings():
+        # A name may hold characters that the font lacks; a box in its place is right.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(buffer, format=kind, metadata=metadata)
+    return buffer.getvalue()
+
+
+def _inline(svg: bytes, title: str, prefix: str) -> Markup:
+    """Return an SVG for the page: no prologue, ids of its own, colors that follow light and dark."""
+    text = svg.decode()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1))
+    text = re.sub(r'\bid="([^"]*)"', rf'id="{prefix}-\1"', text)
+    text = re.sub(r"url\(#([^)]*)\)", rf"url(#{prefix}-\1)", text)
+    text = re.sub(r'href="#([^"]*)"', rf'href="#{prefix}-\1"', text)
+    for place, color in enumerate(DARK):
+        text = re.sub(rf"{color}(?![0-9a-f])", f"var(--f{place})", text)
+    text = re.sub(r"'DejaVu Sans'(, [^;\"]*)?", "var(--sans)", text)
+    label = Markup(' role="img" aria-label="{}"').format(title)
+    return Markup(re.sub(r"[ \t]*\n[ \t]*", "\n", text.replace("<svg", f"<svg{label}", 1)))
+
+
+# The page
+
+
+def _render(title: str, chapters: list[dict[str, Any]], reports: Sequence[Report], data: bytes) -> bytes:
+    environment = Environment(
+        loader=PackageLoader("azulsim.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    source = environment.loader.get_source  # type: ignore[union-attr]
+    style, script = source(environment, "page.css")[0], source(environment, "page.js")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    text = environment.get_template("page.html").render(
+        title=clean(title),
+        chapters=chapters,
+        provenance=reports[0].provenance,
+        style=Markup(style),
+        script=Markup(script),
+        script_hash=digest,
+        light=[(f"--f{i}", color) for i, color in enumerate(DARK)],
+        dark=[(f"--f{i}", color) for i, color in enumerate(DARK.values())],
+        # Inside a script element only "<" could end it.
+        data=Markup(data.decode().replace("<", "\\u003c")),
+    )
+    return text.encode()
+
+
+def _describe_chapter(report: Report, drawn: Mapping[str, _Drawn], prefix: str) -> dict[str, Any]:
+    return {
+        "report": report,
+        "sections": [_describe_section(section, drawn, prefix) for section in report.sections],
+    }
+
+
+def _describe_section(section: Section, drawn: Mapping[str, _Drawn], prefix: str) -> dict[str, Any]:
+    items = [
+        {"plot": item, "drawn": drawn[item.name], "file": f"{FIGURES}/{prefix}{item.name}"}
+        if isinstance(item, Plot)
+        else {"table": item, "file": f"{TABLES}/{prefix}{item.name}.csv", **_describe_table(item)}
+        for item in section.items
+    ]
+    return {"section": section, "items": items}
+
+
+@dataclass(frozen=True)
+class _Cell:
+    text: str
+    minor: str
+    """What follows in smaller type, such as the half-width."""
+    sort: str
+    is_number: bool
+    hint: str = ""
+
+
+def _describe_table(table: Table) -> dict[str, Any]:
+    is_metric = {"estimate", "low", "high", "unit"} <= set(table.frame.columns)
+    full = _plain_table(table, table.frame)
+    if not is_metric:
+        return {"shown": full, "full": None}
+    return {"shown": _wide_table(table), "full": full}
+
+
+def _plain_table(table: Table, frame: pd.DataFrame) -> dict[str, Any]:
+    frame = frame.drop(columns=[name for name in ("note",) if name in frame and not frame[name].astype(bool).any()])
+    headings = [clean(table.labels.get(str(name), _COLUMN_LABELS.get(str(name), str(name)))) for name in frame.columns]
+    numeric = [pd.api.types.is_numeric_dtype(frame[name].dtype) for name in frame.columns]
+    rows = []
+    for _, row in frame.iterrows():
+        spread = row.get("se", np.nan)
+        rows.append([_plain_cell(name, row[name], spread, table) for name in frame.columns])
+    return {"headings": list(zip(headings, numeric, strict=True)), "rows": rows}
+
+
+def _plain_cell(name: str, value: Any, spread: float, table: Table) -> _Cell:
+    if isinstance(value, bool | np.bool_):
+        return _Cell("yes" if value else "no", "", str(int(value)), False)
+    if isinstance(value, int | np.integer):
+        return _Cell(f"{value:,}", "", str(value), True)
+    if isinstance(value, float | np.floating):
+        if not math.isfinite(value):
+            return _Cell(MISSING, "", "", True)
+        decimals = (
+            4 if name == "p_value" else min(decimals_for(float(spread)) + 1, 5) if name in _ESTIMATE_COLUMNS else 3
+        )
+        return _Cell(format_number(float(value), decimals), "", repr(float(value)), True)
+    text = clean(str(value))
+    return _Cell(table.labels.get(text, text) if name == "outcome" else text, "", text, False)
+
+
+def _wide_table(table: Table) -> dict[str, Any]:
+    """Arrange the frame of a metric as a row a group and a column an outcome."""
+    frame = table.frame
+    keys = [str(name) for name in frame.columns if name not in _ESTIMATE_COLUMNS and name != "fair"]
+    if "outcome" not in frame:
+        frame = frame.assign(outcome="share")
+    outcomes = list(dict.fromkeys(frame["outcome"]))
+    units = dict(zip(frame["outcome"], frame["unit"], strict=True))
+    headings = [(clean(table.labels.get(name, _COLUMN_LABELS.get(name, name))), False) for name in keys]
+    for outcome in outcomes:
+        unit = {"share": "% points" if table.signed else "%"}.get(units[outcome], units[outcome])
+        label = table.labels.get(outcome, str(outcome).replace("_", " "))
+        headings.append((f"{label}, {unit}" if label != unit else label, True))
+    headings.append(("deals", True))
+    rows = []
+    for _, group in frame.groupby(_join_keys(frame, keys), sort=False):
+        first = group.iloc[0]
+        by_outcome = {row["outcome"]: row for _, row in group.iterrows()}
+        cells = [_plain_cell(name, first[name], np.nan, table) for name in keys]
+        cells += [_estimate_cell(by_outcome.get(outcome), signed=table.signed) for outcome in outcomes]
+        rows.append([*cells, _plain_cell("n_deals", int(group["n_deals"].max()), np.nan, table)])
+    return {"headings": headings, "rows": rows}
+
+
+def _join_keys(frame: pd.DataFrame, keys: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Number the rows so that rows with the same values in all `keys` have the same number."""
+    numbers: dict[tuple[Any, ...], int] = {}
+    rows = frame[list(keys)].itertuples(index=False, name=None)
+    return np.array([numbers.setdefault(row, len(numbers)) for row in rows], np.int64)
+
+
+def _estimate_cell(row: pd.Series | None, *, signed: bool) -> _Cell:
+    if row is None or not math.isfinite(row["estimate"]):
+        return _Cell(MISSING, "", "", True, hint="" if row is None else str(row.get("note", "")))
+    value, half = format_short(row, signed=signed)
+    scale = 100 if row["unit"] == "share" else 1
+    digits = decimals_for(float(row["se"]) * scale) + 1 if row["se"] > 0 else 2
+    hint = str(row.get("note", ""))
+    if math.isfinite(row["low"]):
+        low, high = (format_number(float(row[end]) * scale, digits) for end in ("low", "high"))
+        seen = format_number(float(row["mde"]) * scale, digits)
+        hint = f"{low} to {high}; smallest detectable {seen}" + (f"; {hint}" if hint else "")
+    return _Cell(value, f"\u00b1\u202f{half}" if half else "", repr(float(row["estimate"])), True, hint=hint)
+
+
+# JSON
+
+
+def _report_data(report: Report) -> dict[str, Any]:
+    return {
+        "name": report.name,
+        "title": report.title,
+        "question": report.question,
+        "answer": list(report.answer),
+        "numbers": dict(report.numbers),
+        "tables": {
+            table.name: {
+                "title": table.title,
+                "caption": table.caption,
+                "columns": [str(name) for name in table.frame.columns],
+                "rows": table.frame.astype(object).values.tolist(),
+            }
+            for table in report.tables
+        },
+        "figures": {plot.name: {"title": plot.title, "caption": plot.caption} for plot in report.plots},
+        "how_to_read": list(report.how_to_read),
+        "how_computed": list(report.how_computed),
+        "limits": list(report.limits),
+        "provenance": dict(report.provenance),
+    }
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+# Files
+
+
+def _write_all(folder: Path, files: Mapping[str, bytes], reports: tuple[Report, ...]) -> Written:
+    paths = []
+    try:
+        for name in _page_last(files):
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(path.name + ".part")
+            part.write_bytes(files[name])
+            part.replace(path)
+            paths.append(path)
+    except OSError as error:
+        raise RunError(f"{error.filename or folder}: the report cannot be written: {error.strerror}") from None
+    return Written(folder / "report.html", folder / "report.json", tuple(reversed(paths)), reports)
+
+
+def _page_last(files: Iterable[str]) -> list[str]:
+    return sorted(files, key=lambda name: (name == "report.html", name))

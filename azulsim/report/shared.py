@@ -1,0 +1,138 @@
+"""What the report scripts share: which games to look at, words about the evidence, frames by player count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from azulsim.log import Run
+from azulsim.metrics import Lineups, list_cells
+from azulsim.report.style import Look, assign_looks
+from azulsim.report.words import decimals_for, format_number, join_words
+
+LABELS = {
+    "score": "score",
+    "margin": "margin",
+    "winning_margin": "winner's margin",
+    "win_share": "win share",
+    "tied": "shared first place",
+    "rounds": "rounds",
+    "plies": "moves in the game",
+    "wall_points": "points from tiles",
+    "floor_loss": "floor loss",
+    "floor_paid": "floor loss, really paid",
+    "bonus_points": "bonus points",
+    "ender_wins": "the ender wins",
+    "unfinished": "no row completed",
+    "short_games": "games with a short refill",
+    "short_rounds": "rounds with a short refill",
+    "marker_takes": "markers taken",
+    "times_fair": "times the fair share",
+    "elo": "rating",
+    "ahead": "finishes ahead",
+    "takes": "rounds in which it takes the marker",
+    "unclaimed": "rounds in which nobody does",
+    "price": "price",
+    "price_paid": "price, really paid",
+    "space_price": "price of its space",
+    "free": "cost nothing",
+    "forced": "forced",
+    "floor_before": "floor before",
+    "tiles": "tiles with it",
+    "move": "move of the round",
+    "progress": "part of the round gone by",
+    "change": "change of score",
+    "gain": "points from tiles",
+    "penalty_paid": "floor loss, really paid",
+}
+"""Words for outcomes on pages."""
+
+
+def make_looks(run: Run) -> dict[str, Look]:
+    """Give each strategy of a run its color and marker, in the run's order."""
+    return assign_looks(run.manifest.specs)
+
+
+def choose_lineups(run: Run) -> tuple[Lineups, str]:
+    """Choose self-play if every player count has it, else all games; and say which, and what it means."""
+    cells = list_cells(run)
+    with_self_play = set(cells.loc[cells["lineup"] == "self_play", "players"])
+    if with_self_play == set(cells["players"]):
+        return "self_play", "Games in which one strategy holds all seats"
+    return "all", "All games, so that who else sits at the table differs between player counts"
+
+
+def keep_first_rules(frame: pd.DataFrame) -> pd.DataFrame:
+    """Keep the rows of the first set of rules, for figures and answers; the column `rules` goes."""
+    if "rules" not in frame:
+        return frame
+    return frame[frame["rules"] == frame["rules"].iloc[0]].drop(columns="rules") if len(frame) else frame
+
+
+def describe_rules_shown(run: Run) -> tuple[str, ...]:
+    """Say which rules answer and figures are about, if the run has several sets."""
+    labels = list(dict.fromkeys(list_cells(run)["rules"]))
+    if len(labels) < 2:
+        return () if labels == ["standard"] else (f"The rules differ from the printed ones: {labels[0]}.",)
+    return (f"The run has {len(labels)} sets of rules. Answer and figures are about the first ({labels[0]}), the "
+            "tables about all.",)  # fmt: skip
+
+
+def split_players(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Split a frame by player count, with titles such as `2 players`."""
+    return {f"{players} players": rows for players, rows in frame.groupby("players", sort=True)}
+
+
+def order_specs(frame: pd.DataFrame) -> list[str]:
+    """Order strategies by their mean estimate over player counts, the greatest first."""
+    means = frame.groupby(frame["spec"].astype(str), sort=False)["estimate"].mean()
+    return [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
+
+
+def describe_evidence(frame: pd.DataFrame, *, signed: bool = False) -> str:
+    """Say what a figure was seen from: interval, deals, and the smallest difference it could have shown."""
+    deals = frame["n_deals"]
+    text = f"95 % intervals over {_span(deals.min(), deals.max(), 0)} deals"
+    parts = []
+    for unit, rows in frame[frame["mde"] > 0].groupby("unit", sort=False):
+        scale, word = (100, "% points") if unit == "share" else (1, str(unit))
+        low, high = rows["mde"].min() * scale, rows["mde"].max() * scale
+        parts.append(f"{_span(low, high, decimals_for(low) + (low < 1))} {word}")
+    return f"{text}; smallest detectable difference {join_words(parts)}." if parts else f"{text}."
+
+
+def count_deals(run: Run) -> str:
+    """Say how many deals and games stand behind a report: `1,000 deals a player count, 24,000 games`."""
+    cells = list_cells(run).assign(deals=[cell.deals for cell in run.manifest.cells])
+    deals = cells.groupby("players")["deals"].max()
+    return f"{_span(deals.min(), deals.max(), 0)} deals a player count, {run.n_games:,} games"
+
+
+def name_specs(specs: Sequence[str], most: int = 4) -> str:
+    """Name strategies in a sentence, or count them if they are many."""
+    return join_words(specs) if len(specs) <= most else f"{len(specs)} strategies"
+
+
+def _span(low: float, high: float, decimals: int) -> str:
+    first, last = format_number(float(low), decimals), format_number(float(high), decimals)
+    return first if first == last else f"{first} to {last}"
+
+
+HOW_INTERVALS = (
+    "One observation is one deal: all games that share it, over seatings and line-ups, count together. The standard "
+    "error is that of the ratio of sums over deals (cluster-robust), the interval Student's t at 95 %; for shares "
+    "carried by few deals a wider exact-type interval."
+)
+HOW_SMALLEST = (
+    "Smallest detectable difference: what a two-sided test at 5 % would have found with a chance of 80 %, about 2.8 "
+    "standard errors."
+)
+LIMIT_STRATEGIES = (
+    "All numbers hold for these strategies. They are not how people play, nor perfect play; stronger strategies may "
+    "change size and sign."
+)
+LIMIT_MANY = (
+    "A page of many intervals will show some differences by chance: one interval in twenty misses its value. The "
+    "intervals are not corrected for the number of things looked at."
+)
