@@ -20,6 +20,9 @@ DEPTHS: tuple[Depth, ...] = ("games", "rounds", "moves")
 CELL_SHIFT, DEAL_SHIFT = 40, 8
 MAX_CELLS, MAX_DEALS, MAX_SEATINGS = 1 << 16, 1 << 32, 1 << 8
 
+NOT_LOGGED = -32768
+"""Stands in an int16 column for a value that was not asked for; a null in parquet."""
+
 NOBODY = -1
 """The `holder` of a round in which nobody took the marker."""
 
@@ -148,8 +151,8 @@ MOVES = Table(
         Column(
             "denial",
             "i2",
-            "Best gain the next player could have had in this player's place on the table, minus the best gain the "
-            "move leaves; both as if the next player moved now.",
+            "Best exact gain the next player could have had in this player's place, minus the best it has after the "
+            "move (points); null unless the experiment sets `denial = true`.",
         ),
     ),
 )

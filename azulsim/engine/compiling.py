@@ -161,9 +161,7 @@ def make_call(signature: Any) -> Any:
             function_type = convention.get_function_type(signature.return_type, signature.args)
             callee = builder.inttoptr(args[0], function_type.as_pointer())
             values = cgutils.unpack_tuple(builder, args[1])
-            status, result = convention.call_function(
-                builder, callee, signature.return_type, signature.args, values
-            )
+            status, result = convention.call_function(builder, callee, signature.return_type, signature.args, values)
             with cgutils.if_unlikely(builder, status.is_error):
                 convention.return_status_propagate(builder, status)
             return result

@@ -19,7 +19,6 @@ from azulsim.engine.core import (
     count_complete,
     count_tiles,
     deal,
-    floor_penalty,
     lane,
     play,
     rank,
@@ -27,11 +26,11 @@ from azulsim.engine.core import (
 )
 from azulsim.engine.denial import denial
 from azulsim.engine.luck import derive, game_key
-from azulsim.engine.moves import MOVE, count_legal, exact_gain, fill_moves, is_allowed, tie_priority
-from azulsim.engine.record import ALLOWED, GAME, MAX_LEGAL, SOURCE_LANES
+from azulsim.engine.moves import count_legal, exact_gain, is_allowed
+from azulsim.engine.record import ALLOWED, SOURCE_LANES
 from azulsim.engine.scoring import NOT_A_NUMBER, call_move
-from azulsim.rules import COLORS, MAX_PLAYERS, Termination
-from azulsim.schema import CELL_SHIFT, DEAL_SHIFT, GAMES, MOVES, PLACEMENTS, ROUNDS, Depth
+from azulsim.rules import COLORS, MAX_PLAYERS
+from azulsim.schema import CELL_SHIFT, DEAL_SHIFT, GAMES, MOVES, NOT_LOGGED, PLACEMENTS, ROUNDS, Depth
 
 LIVE = np.dtype(
     [
@@ -59,6 +58,7 @@ PLAN = np.dtype(
         ("cell", "i8"),
         ("first_deal", "i8"),
         ("depth", "i1"),  # 0 games, 1 rounds, 2 moves
+        ("logs_denial", "i1"),
         ("must_deal", "i1"),  # 1: a round that cannot be dealt is an error (`no_tiles = "error"`)
     ],
     align=True,
@@ -119,7 +119,7 @@ def grow_log(log: Log, need: tuple[int, int, int, int]) -> Log:
 
 
 @compiled
-def begin_game(game: Any, live: Any, template: Any, plan: Any, deal_number: Any, seating: Any, log: Any) -> Any:
+def begin_game(game: Any, live: Any, plan: Any, deal_number: Any, seating: Any, log: Any) -> Any:
     """Set up one game of a block and deal its first round; return GOES_ON, IS_OVER or CANNOT_DEAL."""
     cell = plan.cell
     live.game = (cell << CELL_SHIFT) | (deal_number << DEAL_SHIFT) | seating
@@ -182,16 +182,16 @@ def decision_key(game: Any, live: Any) -> Any:
 
 
 @compiled
-def advance(game: Any, live: Any, code: Any, ledger: Any, plan: Any, log: Any) -> Any:
-    """Play a legal move and all that follows from it, and log it; return GOES_ON, IS_OVER or CANNOT_DEAL."""
-    seat = np.int64(game.seat)
-    live.turns[seat] += 1
-    if plan.depth >= 2:
-        log_move(game, live, code, log.moves[log.used[2]])
-        log.used[2] += 1
+def advance(game: Any, live: Any, code: Any) -> bool:
+    """Play a legal move; return True if it ended the round, for `end_round` to go on."""
+    live.turns[game.seat] += 1
     live.ply += 1
-    if not play(game, code):
-        return GOES_ON
+    return play(game, code)
+
+
+@compiled
+def end_round(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> Any:
+    """Tile the walls, and deal the next round or end the game; return GOES_ON, IS_OVER or CANNOT_DEAL."""
     tile(game, ledger)
     for seat in range(game.players):
         entry = ledger[seat]
@@ -208,8 +208,10 @@ def advance(game: Any, live: Any, code: Any, ledger: Any, plan: Any, log: Any) -
 
 
 @compiled
-def log_move(game: Any, live: Any, code: Any, row: Any) -> None:
-    """Fill a row of `moves` for the move about to be played."""
+def log_move(game: Any, live: Any, code: Any, plan: Any, log: Any) -> None:
+    """Write the row of `moves` for the move about to be played."""
+    row = log.moves[log.used[2]]
+    log.used[2] += 1
     source, color, line = code >> 6, (code >> 3) & 7, code & 7
     seat = np.int64(game.seat)
     tiles = lane(game.sources[source], color)
@@ -223,7 +225,7 @@ def log_move(game: Any, live: Any, code: Any, row: Any) -> None:
     row.n_legal = count_legal(game)
     row.floor = min(np.int64(game.floor[seat]), np.int64(game.n_floor))
     row.gain = exact_gain(game, code)
-    row.denial = denial(game, code)
+    row.denial = denial(game, code) if plan.logs_denial else NOT_LOGGED
 
 
 @compiled
@@ -279,16 +281,60 @@ def clear_workspaces(seats: Any) -> None:
             memory[:] = 0
 
 
-@compiled
+def _make_play_games(logs_moves: bool) -> Any:
+    """Return the compiled driver, with or without the code that logs moves: it slows the loop even when unused."""
+
+    @compiled(key=f"logs_moves={logs_moves}")
+    def play_games(
+        games: Any, lives: Any, template: Any, plan: Any, seats: Any, first: Any, last: Any, log: Any, reserve: Any
+    ) -> Any:
+        game, live = games[0], lives[0]
+        allowed = np.zeros(1, ALLOWED)[0]
+        ledger = np.zeros(MAX_PLAYERS, LEDGER)
+        n_seatings = len(seats)
+        number = first
+        while number < last:
+            if (
+                log.used[0] + reserve[0] > len(log.games)
+                or log.used[1] + reserve[1] > len(log.rounds)
+                or log.used[2] + reserve[2] > len(log.moves)
+                or log.used[3] + reserve[3] > len(log.placements)
+            ):
+                return BUFFER_FULL, number
+            games[0] = template
+            seating = number % n_seatings
+            clear_workspaces(seats[seating])
+            status = begin_game(game, live, plan, plan.first_deal + number // n_seatings, seating, log)
+            while status == GOES_ON:
+                allowed.mask, allowed.open = game.mask, game.open[game.seat]
+                seat = seats[seating, game.seat]
+                code = call_move(seat.move, (game, allowed, decision_key(game, live), seat))
+                if not is_allowed(allowed, code):
+                    return BAD_NUMBER if code == NOT_A_NUMBER else BAD_MOVE, number
+                if logs_moves:
+                    log_move(game, live, code, plan, log)
+                if advance(game, live, code):
+                    status = end_round(game, live, ledger, plan, log)
+            if status == CANNOT_DEAL:
+                return CANNOT_DEAL, number
+            number += 1
+        return BLOCK_DONE, number
+
+    return play_games
+
+
+_PLAY_GAMES = {logs_moves: _make_play_games(logs_moves) for logs_moves in (False, True)}
+
+
 def play_games(
-    games: Any, lives: Any, template: Any, plan: Any, seats: Any, first: Any, last: Any, log: Any, reserve: Any
-) -> Any:
+    games: Any, lives: Any, template: Any, plan: Any, seats: Any, first: int, last: int, log: Log, reserve: Any
+) -> tuple[int, int]:
     """Play games number `first` to `last` - 1 of a block, one after another, by compiled strategies.
 
     Parameters
     ----------
-    games, lives : GAME[2], LIVE[1]
-        The game being played and the copy that strategies get; on failure they tell where it was.
+    games, lives : GAME[1], LIVE[1]
+        The game being played; on failure they tell where it was.
     template : GAME
         An empty table with the rules.
     plan : PLAN
@@ -303,32 +349,5 @@ def play_games(
     (int, int)
         A status (BLOCK_DONE, BUFFER_FULL, or a failure) and the number of the game to go on with.
     """
-    game, scratch, live = games[0], games[1], lives[0]
-    allowed = np.zeros(1, ALLOWED)[0]
-    ledger = np.zeros(MAX_PLAYERS, LEDGER)
-    n_seatings = len(seats)
-    number = first
-    while number < last:
-        if (
-            log.used[0] + reserve[0] > len(log.games)
-            or log.used[1] + reserve[1] > len(log.rounds)
-            or log.used[2] + reserve[2] > len(log.moves)
-            or log.used[3] + reserve[3] > len(log.placements)
-        ):
-            return BUFFER_FULL, number
-        games[0] = template
-        seating = number % n_seatings
-        clear_workspaces(seats[seating])
-        status = begin_game(game, live, template, plan, plan.first_deal + number // n_seatings, seating, log)
-        while status == GOES_ON:
-            allowed.mask, allowed.open = game.mask, game.open[game.seat]
-            seat = seats[seating, game.seat]
-            games[1] = game
-            code = call_move(seat.move, (scratch, allowed, decision_key(game, live), seat))
-            if not is_allowed(allowed, code):
-                return BAD_NUMBER if code == NOT_A_NUMBER else BAD_MOVE, number
-            status = advance(game, live, code, ledger, plan, log)
-        if status == CANNOT_DEAL:
-            return CANNOT_DEAL, number
-        number += 1
-    return BLOCK_DONE, number
+    logs_moves = bool(plan["depth"] >= DEPTH_NUMBERS["moves"])
+    return _PLAY_GAMES[logs_moves](games, lives, template, plan, seats, first, last, log, reserve)  # type: ignore[no-any-return]

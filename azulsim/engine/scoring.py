@@ -12,6 +12,7 @@ from numba import types
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from azulsim.engine.compiling import as_pointer, compile_for, compiled, lowest_bit, make_call
+from azulsim.engine.core import play
 from azulsim.engine.moves import (
     UNKNOWN,
     Move,
@@ -25,7 +26,6 @@ from azulsim.engine.moves import (
     sources_of,
     tie_priority,
 )
-from azulsim.engine.core import play
 from azulsim.engine.record import ALLOWED_TYPE, GAME, GAME_TYPE, SEAT_TYPE
 
 MOVE_SIGNATURE = types.int64(GAME_TYPE, ALLOWED_TYPE, types.uint64, SEAT_TYPE)
@@ -125,7 +125,7 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
                         value = float(inner(move, scratch[0], *params))
                     else:
                         value = float(inner(move, *params))
-                    if not value - value == 0.0:
+                    if value - value != 0.0:
                         return NOT_A_NUMBER
                     if value > best:
                         best, best_code, is_priority_known = value, code, False

@@ -1,0 +1,37 @@
+"""What a strategy is, and what it may see.
+
+A strategy is one function with the decorator `@strategy`, of one of four kinds that its parameters tell apart::
+
+    @strategy
+    def hoard_blue(move, *, love=1.5):                  # scores each legal move; runs at all three speeds
+        return move.gain + love * (move.color == 0) * move.placed
+
+    @strategy
+    def wary(move, position, *, fear=0.5): ...          # scores the position after the move; compiled or plain
+
+    @strategy
+    def mine(view, moves, rng): ...                     # any Python at all; returns an index into `moves`
+
+    @strategy(reads_only=True)
+    def fast(scratch, moves, key, params, workspace): ...  # compiled; returns a move's code
+
+The best-scored move is played, ties are broken by the engine. See docs/STRATEGIES.md.
+"""
+
+from azulsim.engine.moves import Move
+from azulsim.strategy.definition import Definition, Strategy, strategy
+from azulsim.strategy.functions import maximum, minimum, where
+from azulsim.strategy.view import DecisionRng, Moves, View
+
+__all__ = [
+    "DecisionRng",
+    "Definition",
+    "Move",
+    "Moves",
+    "Strategy",
+    "View",
+    "maximum",
+    "minimum",
+    "strategy",
+    "where",
+]

@@ -1,0 +1,260 @@
+"""What a strategy is: one function, of one of four shapes, and what makes it a player."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, overload
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from azulsim.engine.compiling import as_pointer, compiled
+from azulsim.engine.record import GAME
+from azulsim.engine.scoring import address_of_move, make_scored
+from azulsim.errors import InputError, StrategyError, did_you_mean
+
+Shape = Literal["score", "score_position", "choose", "move"]
+Speed = Literal["compiled", "batched", "plain"]
+
+_SHAPES: dict[tuple[str, ...], Shape] = {
+    ("move",): "score",
+    ("move", "position"): "score_position",
+    ("view", "moves", "rng"): "choose",
+    ("scratch", "moves", "key", "params", "workspace"): "move",
+}
+
+SPEEDS: dict[Shape, tuple[Speed, ...]] = {
+    "score": ("compiled", "batched", "plain"),
+    "score_position": ("compiled", "plain"),
+    "choose": ("plain",),
+    "move": ("compiled",),
+}
+"""The speeds at which each shape can run, fastest first."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A strategy as its author wrote it; calling it calls the function.
+
+    Attributes
+    ----------
+    shape : str
+        ``score(move, *, ...)``, ``score_position``: ``score(move, position, *, ...)``, ``choose(view, moves, rng, *,
+        ...)``, or compiled ``move(scratch, moves, key, params, workspace)``.
+    defaults : dict
+        Its parameters, all numbers, with their default values.
+    workspace : int
+        Bytes of its own memory that a compiled move asks for; zeroed before each game.
+    reads_only : bool
+        True if a compiled move promises not to change `scratch`, and so may look at the game itself.
+    """
+
+    function: Callable[..., Any]
+    shape: Shape
+    defaults: Mapping[str, float]
+    workspace: int = 0
+    reads_only: bool = False
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function itself, as in a test of a score on one made-up move."""
+        return self.function(*args, **kwargs)
+
+    @property
+    def name(self) -> str:
+        """The strategy's name: that of its function."""
+        return self.function.__name__
+
+    @property
+    def doc(self) -> str:
+        """What the strategy says of itself."""
+        return inspect.getdoc(self.function) or inspect.getdoc(inspect.getmodule(self.function)) or ""
+
+
+@overload
+def strategy(function: Callable[..., Any]) -> Definition: ...
+@overload
+def strategy(
+    *, params: Mapping[str, float] | None = None, workspace: int = 0, reads_only: bool = False
+) -> Callable[[Callable[..., Any]], Definition]: ...
+
+
+def strategy(
+    function: Callable[..., Any] | None = None,
+    *,
+    params: Mapping[str, float] | None = None,
+    workspace: int = 0,
+    reads_only: bool = False,
+) -> Definition | Callable[[Callable[..., Any]], Definition]:
+    """Make a function a strategy; use as a decorator.
+
+    The names of the function's positional parameters say which kind it is: ``score(move)``, ``score(move,
+    position)``, ``choose(view, moves, rng)``, or a compiled ``move(scratch, moves, key, params, workspace)``.
+    Keyword-only parameters with numbers as defaults are the strategy's own parameters; a compiled move names its own
+    in `params`, and reads them from the array in that order.
+
+    Raises
+    ------
+    InputError
+        If the function has another shape, or a parameter without a number as its default.
+    """
+
+    def define(function: Callable[..., Any]) -> Definition:
+        shape, defaults = _inspect(function)
+        if params is not None and shape != "move":
+            raise InputError(f"strategy {function.__name__!r}: params= is for compiled moves; use keyword parameters")
+        return Definition(function, shape, dict(params or defaults), workspace, reads_only)
+
+    return define if function is None else define(function)
+
+
+def _inspect(function: Callable[..., Any]) -> tuple[Shape, dict[str, float]]:
+    names: list[str] = []
+    defaults: dict[str, float] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            if isinstance(parameter.default, bool | int | float):
+                defaults[name] = float(parameter.default)
+                continue
+            raise InputError(f"strategy {function.__name__!r}: parameter {name!r} needs a number as its default value")
+        names.append(name)
+    shape = _SHAPES.get(tuple(names))
+    if shape is None:
+        known = " or ".join(f"({', '.join(shape)})" for shape in _SHAPES)
+        raise InputError(
+            f"strategy {function.__name__!r}: parameters ({', '.join(names)}) are of no known kind; write {known}, "
+            "then * and parameters of its own"
+        )
+    return shape, defaults
+
+
+class Strategy:
+    """A strategy with its parameters: what a seat can be given.
+
+    Parameters
+    ----------
+    definition : Definition
+    params : mapping
+        Values for some of its parameters; the others keep their defaults.
+    spec : str
+        The text that names it, for errors and logs.
+    cache_key : str or None
+        Hash of its source if its compiled code may be kept on disk; None for everything that is not bundled.
+    speed : str or None
+        The one speed at which it must run; None for the fastest it can.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        params: Mapping[str, float] | None = None,
+        *,
+        spec: str = "",
+        cache_key: str | None = None,
+        speed: Speed | None = None,
+    ) -> None:
+        self.definition = definition
+        self.spec = spec or definition.name
+        self._cache_key = cache_key
+        for name, value in (params or {}).items():
+            if name not in definition.defaults:
+                raise InputError(
+                    f"{self.spec}: strategy {definition.name!r} has no parameter {name!r}"
+                    + did_you_mean(name, definition.defaults)
+                )
+            if not math.isfinite(value):
+                raise InputError(f"{self.spec}: parameter {name} = {value}: must be a finite number")
+        self.params: dict[str, float] = {**definition.defaults, **(params or {})}
+        if speed is not None and speed not in SPEEDS[definition.shape]:
+            raise InputError(
+                f"{self.spec}: cannot run {speed}; a strategy of this kind runs {' or '.join(SPEEDS[definition.shape])}"
+            )
+        self._wanted = speed
+
+    def __repr__(self) -> str:
+        return f"<Strategy {self.spec}>"
+
+    @cached_property
+    def param_array(self) -> npt.NDArray[np.float64]:
+        """The parameters in order of definition, float64; at least one element, so that it has an address."""
+        return np.array([*self.params.values()] or [0.0], np.float64)
+
+    @cached_property
+    def speed(self) -> Speed:
+        """The speed at which it runs: the wanted one, or the fastest it can."""
+        return self._settled[0]
+
+    @cached_property
+    def fallback(self) -> str:
+        """Why it does not run at the fastest speed of its kind, in one line; empty if it does."""
+        return self._settled[1]
+
+    @cached_property
+    def _settled(self) -> tuple[Speed, str]:
+        if self._wanted:
+            return self._wanted, ""
+        fastest, *others = SPEEDS[self.definition.shape]
+        if fastest != "compiled":
+            return fastest, ""
+        try:
+            self.address  # noqa: B018
+        except numba.core.errors.NumbaError as error:
+            if not others:
+                raise StrategyError(f"{self.spec}: cannot be compiled: {_first_line(error)}") from error
+            slower = others[0]
+            return slower, f"{self.spec}: runs {slower}, since it cannot be compiled: {_first_line(error)}"
+        return "compiled", ""
+
+    @cached_property
+    def move(self) -> Any:
+        """The compiled ``move(game, allowed, key, seat)``, kept alive here while its address is used."""
+        definition = self.definition
+        key = None if self._cache_key is None else f"{self._cache_key}:{definition.name}"
+        if definition.shape in ("score", "score_position"):
+            return make_scored(
+                definition.function,
+                len(definition.defaults),
+                sees_position=definition.shape == "score_position",
+                key=key,
+            )
+        return _adapt_move(definition, key)
+
+    @cached_property
+    def address(self) -> int:
+        """The address of the compiled move.
+
+        Raises
+        ------
+        numba.core.errors.NumbaError
+            If the function cannot be compiled.
+        """
+        return address_of_move(self.move)
+
+
+def _adapt_move(definition: Definition, key: str | None) -> Any:
+    """Give an author's compiled move the shape that the driver calls."""
+    inner = numba.njit(nogil=True)(definition.function)
+    copies = not definition.reads_only
+
+    @compiled(key=key)
+    def adapted(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
+        params = numba.carray(as_pointer(seat.params), seat.n_params, np.float64)
+        workspace = numba.carray(as_pointer(seat.workspace), seat.n_workspace, np.uint8)
+        if copies:
+            scratch = np.empty(1, GAME)
+            scratch[0] = game
+            return np.int64(inner(scratch[0], allowed, decision_key, params, workspace))
+        return np.int64(inner(game, allowed, decision_key, params, workspace))
+
+    return adapted
+
+
+def _first_line(error: Exception) -> str:
+    """Return the line of one of Numba's long messages that says something."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    telling = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File", "There are"))]
+    return telling[0] if telling else type(error).__name__
