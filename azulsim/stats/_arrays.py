@@ -115,13 +115,17 @@ def sum_cells(groups: IntArray, n_groups: int, clusters: IntArray, n_clusters: i
     if n_keys <= max(8 * len(key), 1 << 16):
         n_rows = np.bincount(key, minlength=n_keys).astype(np.float64)
         used = np.flatnonzero(n_rows)
-        sums = tuple(np.bincount(key, column, minlength=n_keys)[used] for column in columns)
+        sums = tuple(_sum(key, column, n_keys)[used] for column in columns)
         n_rows = n_rows[used]
     else:
         used, cell, counts = np.unique(key, return_inverse=True, return_counts=True)
-        sums = tuple(np.bincount(cell, column, minlength=len(used)) for column in columns)
+        sums = tuple(_sum(cell, column, len(used)) for column in columns)
         n_rows = counts.astype(np.float64)
     return Cells(used // n_clusters, used % n_clusters, n_rows, sums)
+
+
+def _sum(codes: IntArray, column: FloatArray, size: int) -> FloatArray:
+    return np.asarray(np.bincount(codes, column, minlength=size), dtype=np.float64)
 
 
 def freeze(array: npt.NDArray[np.generic]) -> None:

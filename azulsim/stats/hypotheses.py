@@ -41,9 +41,13 @@ def assess_equal_means(
     Parameters
     ----------
     values : (n,) floats
+        The outcome, one a row.
     labels : (n,) codes counted from 0
         At least two labels, each with rows.
     clusters : (n,) ids
+        The deal of each row.
+    n_labels : int, optional
+        Number of labels, to be sure that none is missing.
 
     Returns
     -------
@@ -190,6 +194,10 @@ def plan_clusters(
         Wanted half width of the interval; or
     effect : float
         an effect to be found with probability `power` by a two-sided test. Exactly one of the two.
+    power : float
+        Wanted power.
+    level : float
+        Level of the interval, or 1 minus the size of the test.
 
     Raises
     ------

@@ -8,9 +8,10 @@ of clusters of sizes n (G when all are of one size).
 
 For an outcome with stated `bounds`, such as a win share in [0, 1], the t interval is not trusted when few clusters
 carry the variance or the errors are skewed: over the cluster residuals e, when (sum e^2)^2 / sum e^4 is below 10
-or (sum e^2)^3 / (sum e^3)^2 below 50, as with few clusters, rare wins, or hardly any variation. Then the Clopper-Pearson (beta) interval at the effective sample size of
-Korn and Graubard (1998) is used: n* = p(1-p)/se^2 * (z/t)^2, at most the number of rows; with no variation at all
-(0 wins, all wins, one cluster) each cluster counts as one trial. It errs on the wide side.
+or (sum e^2)^3 / (sum e^3)^2 below 50, as with few clusters, rare wins, or hardly any variation. Then
+the Clopper-Pearson (beta) interval at the effective sample size of Korn and Graubard (1998) is used:
+n* = p(1-p)/se^2 * (z/t)^2, at most the number of rows; with no variation at all (0 wins, all wins, one cluster)
+each cluster counts as one trial. It errs on the wide side.
 """
 
 from __future__ import annotations
@@ -241,6 +242,7 @@ def estimate_by_group(
     Parameters
     ----------
     values : (n,) floats
+        The outcome, one a row.
     groups : (n,) integer codes counted from 0
         Every code up to the greatest (or to `n_groups`) needs at least one row.
     clusters : (n,) ids
@@ -359,7 +361,7 @@ def make_estimates(
     if bounds is None:
         kind = np.where(alone, 2, np.where(fixed, 1, 0))
         method: tuple[Method, ...] = tuple("none" if code else "t" for code in kind)
-        notes = ("", NO_VARIATION, ONE_CLUSTER)
+        notes: tuple[str, ...] = ("", NO_VARIATION, ONE_CLUSTER)
     else:
         few = fixed | (squares**2 < MIN_CARRIERS * fourths) | (squares**3 < MIN_EVENNESS * thirds**2)
         share, size = _effective_trials(value, se, z / t, effective, n_rows, bounds)

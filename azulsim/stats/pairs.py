@@ -59,6 +59,7 @@ def summarize_pairs(scores: npt.ArrayLike, *, level: float = 0.95) -> PairSummar
     scores : (n,) floats in {0, 1/4, 1/2, 3/4, 1}
         The first player's mean win share in each pair.
     level : float
+        Level of the intervals.
 
     Returns
     -------

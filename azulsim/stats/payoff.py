@@ -74,6 +74,7 @@ def estimate_payoffs(
     n_players : int, optional
         Number of players, when some may have no rows.
     level : float
+        Level of the intervals.
 
     Raises
     ------
@@ -88,7 +89,8 @@ def estimate_payoffs(
     game_codes, _ = encode_ids(games, size, "games")
     cluster_codes, _ = encode_ids(clusters, size, "clusters")
     order = np.lexsort((places, codes, game_codes))
-    codes, places, game_codes, cluster_codes = (a[order] for a in (codes, places, game_codes, cluster_codes))
+    places = places[order]
+    codes, game_codes, cluster_codes = (a[order] for a in (codes, game_codes, cluster_codes))
     same_game = game_codes[1:] == game_codes[:-1]
     if (same_game & (cluster_codes[1:] != cluster_codes[:-1])).any():
         raise InputError("clusters: a game lies in two clusters, but all its rows share one deal")

@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import connected_components
 
 from azulsim.errors import InputError
 from azulsim.stats._arrays import FloatArray, IntArray, check_codes, check_level, check_values, encode_ids, freeze
-from azulsim.stats.intervals import POWER, Estimate, Estimates
+from azulsim.stats.intervals import POWER, Estimate, Estimates, Method
 from azulsim.stats.pairs import ELO_SCALE
 
 MAX_SEATS = 8
@@ -96,6 +96,7 @@ class Ratings:
         half = special.stdtrit(df, 0.5 + self.level / 2) * se
         z, power = special.ndtri(0.5 + self.level / 2), special.ndtri(POWER)
         size = len(value)
+        method: tuple[Method, ...] = ("t",)
         return Estimates(
             value=value,
             low=value - half,
@@ -105,7 +106,7 @@ class Ratings:
             n_rows=np.full(size, self.n_games, np.int64),
             mde=(z + power) * se,
             df=np.full(size, df),
-            method=("t",) * size,
+            method=method * size,
             note=(self.note,) * size,
             level=self.level,
         )
@@ -155,7 +156,9 @@ def fit_ratings(
     seats : (n,) codes counted from 0, optional
         Seat of each row, below the number of players of its game; left out, seats have no terms.
     n_players : int, optional
+        Number of players, to be sure that none is missing.
     level : float
+        Level of the intervals.
     prior_sd : float
         Standard deviation, in log odds, of the normal prior that is used only when no finite maximum exists.
 
@@ -206,7 +209,8 @@ class _Table:
     ) -> _Table:
         seat = np.zeros_like(players) if seats is None else seats
         order = np.lexsort((seat, players, places, games))
-        games, players, places, clusters, seat = (a[order] for a in (games, players, places, clusters, seat))
+        places = places[order]
+        games, players, clusters, seat = (a[order] for a in (games, players, clusters, seat))
         starts = np.flatnonzero(np.r_[True, games[1:] != games[:-1]])
         sizes = np.diff(np.r_[starts, len(games)])
         if sizes.min() < 2:

@@ -97,15 +97,18 @@ def estimate_quantiles(
     Parameters
     ----------
     values : (n,) floats
+        The outcome, one a row.
     clusters : (n,) ids, optional
         Left out, each row is a cluster.
     quantiles : (q,) floats in [0, 1]
         A quantile is the least value whose share of rows at or below it reaches the level (no interpolation, so
         that points stay whole points).
     rng : Generator or int
+        The source of luck; the same seed gives the same interval.
     n_boot : int
         Bootstrap samples.
     level : float
+        Level of the interval.
 
     Returns
     -------
@@ -122,7 +125,8 @@ def estimate_quantiles(
     n_clusters = int(codes.max()) + 1
     points, ranks = np.unique(values, return_inverse=True)
     cells = sum_cells(codes, n_clusters, ranks.astype(np.int64), len(points))
-    point = _weighted_quantiles(np.bincount(cells.cluster, cells.n_rows)[None, :], points, levels)[0]
+    counts = np.asarray(np.bincount(cells.cluster, cells.n_rows), dtype=np.float64)
+    point = _weighted_quantiles(counts[None, :], points, levels)[0]
     draws = np.concatenate(
         [
             _weighted_quantiles(_count(weights, cells.group, cells.cluster, cells.n_rows, len(points)), points, levels)
@@ -153,7 +157,7 @@ def _count(weights: FloatArray, cluster: IntArray, point: IntArray, n_rows: Floa
     """Rows at each point in each bootstrap sample, (samples, points)."""
     order = np.argsort(point, kind="stable")
     starts = np.searchsorted(point[order], np.arange(n_points))
-    return np.add.reduceat(weights[:, cluster[order]] * n_rows[order], starts, axis=1)
+    return np.asarray(np.add.reduceat(weights[:, cluster[order]] * n_rows[order], starts, axis=1))
 
 
 def _weighted_quantiles(counts: FloatArray, points: FloatArray, levels: FloatArray) -> FloatArray:
@@ -161,7 +165,7 @@ def _weighted_quantiles(counts: FloatArray, points: FloatArray, levels: FloatArr
     # The share is compared in whole rows, less a hair for levels such as 0.1 that have no exact binary form.
     wanted = np.maximum(np.ceil(levels * below[:, -1:] - 1e-9), 1.0)
     index = (below[:, None, :] < wanted[:, :, None]).sum(axis=2)
-    return points[index]
+    return np.asarray(points[index])
 
 
 def estimate_ranks(
@@ -184,12 +188,17 @@ def estimate_ranks(
     Parameters
     ----------
     values : (n,) floats
+        The outcome, such as the win share; more is better.
     labels : (n,) codes counted from 0
+        The player of each row.
     clusters : (n,) ids
         Clusters shared by labels make their differences more precise.
     n_labels : int, optional
+        Number of labels, to be sure that none is missing.
     rng : Generator or int
+        The source of luck; the same seed gives the same intervals.
     n_boot : int
+        Bootstrap samples.
     level : float
         Probability that all intervals hold at once.
 
