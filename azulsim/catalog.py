@@ -233,7 +233,7 @@ def read_question(text: str) -> str:
     >>> read_question("# How hard should\\n# the floor bite?\\n#\\n# A remark.\\nname = 'floor'")
     'How hard should the floor bite?'
     """
-    lines = []
+    lines: list[str] = []
     for line in text.lstrip("\ufeff").lstrip().splitlines():
         comment = line.lstrip().lstrip("#").strip()
         if not line.lstrip().startswith("#") or (lines and not comment):

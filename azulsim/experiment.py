@@ -61,6 +61,8 @@ class Experiment(Frozen):
     """Who sits where on each deal: every rotation of a line-up, or every order of it."""
     log: Depth = "games"
     """Depth of the log."""
+    denial: bool = False
+    """Whether `moves.denial` is computed too, which about halves the speed of play."""
     players: tuple[PlayerCount, ...] = ()
     """Player counts; 2 if left out, or the length of `lineup`."""
     lineup: Lineup = ()
@@ -89,7 +91,7 @@ class Experiment(Frozen):
     @field_validator("grid", mode="before")
     @classmethod
     def _flatten_grid(cls, grid: Any) -> Any:
-        return dict(_flatten(grid)) if isinstance(grid, Mapping) else grid
+        return dict(flatten_keys(grid)) if isinstance(grid, Mapping) else grid
 
     @field_validator("grid")
     @classmethod
@@ -148,7 +150,7 @@ class Experiment(Frozen):
         InputError
             For an unknown strategy or parameter, the same strategy twice in a round robin, or too many cells.
         """
-        canonical = {text: _canonical(text, project) for text in self._specs()}
+        canonical = {text: registry.make_strategy(text, project=project).spec for text in self._specs()}
         strategies = [canonical[text] for text in self.strategies]
         if len(set(strategies)) < len(strategies):
             twice = next(spec for spec in strategies if strategies.count(spec) > 1)
@@ -341,10 +343,6 @@ def list_seatings(lineup: Lineup, kind: str) -> Seatings:
 # Pieces of validation
 
 
-def _canonical(spec: str, project: Path | None) -> str:
-    return registry.canonical(spec, project=project)
-
-
 def _freeze(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _freeze(item) for key, item in value.items()}
@@ -358,11 +356,11 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flatten_keys(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Join nested keys by dots, so that `rules.bonus.column` may be written with or without quotes."""
     for key, value in table.items():
         if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{key}.")
+            yield from flatten_keys(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
 

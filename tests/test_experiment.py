@@ -33,7 +33,7 @@ name = "floor"
 seed = 7
 deals = 50
 log = "moves"
-strategies = ["greedy", "uniform"]
+strategies = ["alpha", "beta"]
 reports = ["marker"]
 
 [rules]
@@ -46,6 +46,16 @@ rules.bonus.row = [2, 4]
 """
 
 
+@pytest.fixture(autouse=True)
+def strategies(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand in a project with two strategies of its own, so that these tests hang on no bundled one."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "strategies").mkdir()
+    text = "from azulsim.strategy import strategy\n\n@strategy\ndef alpha(move, *, x=1): ...\n\n@strategy\ndef beta(move): ...\n"
+    (folder / "strategies" / "letters.py").write_text(text)
+    monkeypatch.chdir(folder)
+
+
 def write(folder: Path, text: str, name: str = "floor.toml") -> Path:
     path = folder / name
     path.write_text(text)
@@ -56,15 +66,15 @@ def test_file_means_what_it_says(tmp_path: Path) -> None:
     experiment = read_experiment(write(tmp_path, TOML))
     assert experiment.question == "How hard should the floor bite?"
     plan = experiment.plan()
-    assert plan.specs == ("greedy", "uniform")
-    # 2 player counts x 2 rows x 2 penalties; greedy and uniform make one line-up at 2 players and two at 3.
+    assert plan.specs == ("alpha", "beta")
+    # 2 player counts x 2 rows x 2 penalties; alpha and beta make one line-up at 2 players and two at 3.
     assert [cell.players for cell in plan.cells] == [2] * 4 + [3] * 8
     assert [cell.index for cell in plan.cells] == list(range(12))
     assert {cell.rules.bonus.column for cell in plan.cells} == {5}
     first, last = plan.cells[0], plan.cells[-1]
     assert first.factors == {"players": 2, "rules.bonus.row": 2, "rules.floor_penalties": (-1, -1)}
-    assert (first.lineup, first.seatings) == (("greedy", "uniform"), ((0, 1), (1, 0)))
-    assert (last.lineup, last.rules.bonus.row) == (("greedy", "uniform", "uniform"), 4)
+    assert (first.lineup, first.seatings) == (("alpha", "beta"), ((0, 1), (1, 0)))
+    assert (last.lineup, last.rules.bonus.row) == (("alpha", "beta", "beta"), 4)
     assert last.rules.floor_penalties == (-2, -2, -2)
     assert plan.n_games == 50 * (4 * 2 + 8 * 3)
 
@@ -84,7 +94,7 @@ def test_python_and_toml_build_the_same(tmp_path: Path) -> None:
         seed=7,
         deals=50,
         log="moves",
-        strategies=["greedy", "uniform"],
+        strategies=["alpha", "beta"],
         reports=["marker"],
         rules={"bonus": {"column": 5}},
         grid={"players": [2, 3], "rules.bonus.row": [2, 4], "rules.floor_penalties": [[-1, -1], [-2, -2, -2]]},
@@ -93,22 +103,22 @@ def test_python_and_toml_build_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lineup", "players", "counts"), [(["greedy"], None, [2]), (["greedy"], [4], [4]), (["greedy"] * 3, None, [3])]
+    ("lineup", "players", "counts"), [(["alpha"], None, [2]), (["alpha"], [4], [4]), (["alpha"] * 3, None, [3])]
 )
 def test_one_spec_sits_in_all_seats(lineup: list[str], players: Any, counts: list[int]) -> None:
     plan = Experiment(lineup=lineup, players=players or (), seatings="full").plan()
     assert [cell.players for cell in plan.cells] == counts
-    assert all(cell.lineup == ("greedy",) * cell.players for cell in plan.cells)
+    assert all(cell.lineup == ("alpha",) * cell.players for cell in plan.cells)
     assert all(cell.seatings == (tuple(range(cell.players)),) for cell in plan.cells), "self-play has one seating"
 
 
 def test_grid_over_lineups() -> None:
-    plan = Experiment(players=[2, 3], grid={"lineup": ["greedy", ["uniform"]]}).plan()
+    plan = Experiment(players=[2, 3], grid={"lineup": ["alpha", ["beta"]]}).plan()
     assert [cell.lineup for cell in plan.cells] == [
-        ("greedy",) * 2,
-        ("uniform",) * 2,
-        ("greedy",) * 3,
-        ("uniform",) * 3,
+        ("alpha",) * 2,
+        ("beta",) * 2,
+        ("alpha",) * 3,
+        ("beta",) * 3,
     ]
 
 
@@ -151,9 +161,9 @@ def test_only_distinct_seatings_are_played(lineup: str, cyclic: int, full: int) 
         ({"players": (5,)}, "players.0 = 5: "),
         ({"players": (2, 2)}, "players = .*2 stands there twice"),
         ({"players": (2,)}, "players stands both at the top and in the grid"),
-        ({"lineup": ("greedy",)}, "said once, by lineup, grid.lineup or strategies; found lineup and strategies"),
+        ({"lineup": ("alpha",)}, "said once, by lineup, grid.lineup or strategies; found lineup and strategies"),
         ({"strategies": ()}, "found none of them"),
-        ({"strategies": ("greedy",)}, "a round robin needs two strategies or more"),
+        ({"strategies": ("alpha",)}, "a round robin needs two strategies or more"),
         ({"rules": {"bonus": {"colum": 5}}}, "unknown key 'rules.bonus.colum'; did you mean 'column'"),
         ({"rules": {"bonus": {"column": 500}}}, "rules.bonus.column = 500: "),
         (
@@ -168,7 +178,7 @@ def test_only_distinct_seatings_are_played(lineup: str, cyclic: int, full: int) 
         ({"grid": {"playrs": (2,)}}, "grid: 'playrs' cannot be varied; did you mean 'players'"),
         ({"grid": {"players": (2, 7)}}, "grid: players: 7 is not a number from 2 to 4"),
         ({"grid": {"lineup": (3,)}, "strategies": ()}, "grid: lineup: 3 is neither a spec nor a list of specs"),
-        ({"grid": {"lineup": (("greedy",) * 3,), "players": (2,)}, "strategies": ()}, "has 3 specs, which fits no 2"),
+        ({"grid": {"lineup": (("alpha",) * 3,), "players": (2,)}, "strategies": ()}, "has 3 specs, which fits no 2"),
     ],
 )
 def test_bad_values_are_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
@@ -179,10 +189,12 @@ def test_bad_values_are_named(tmp_path: Path, change: dict[str, Any], message: s
 
 
 def test_unknown_and_repeated_strategies_are_named() -> None:
-    with pytest.raises(InputError, match="unknown strategy 'gredy'; did you mean 'greedy'"):
-        Experiment(lineup=["gredy"]).plan()
-    with pytest.raises(InputError, match="strategies names 'greedy' twice"):
-        Experiment(strategies=["greedy", " greedy"]).plan()
+    with pytest.raises(InputError, match="unknown strategy 'alfa'; did you mean 'alpha'"):
+        Experiment(lineup=["alfa"]).plan()
+    with pytest.raises(InputError, match="no parameter 'y'"):
+        Experiment(lineup=["alpha(y=2)"]).plan()
+    with pytest.raises(InputError, match=r"strategies names 'alpha\(x=2\)' twice"):
+        Experiment(strategies=["alpha(x=2)", "alpha(x=2.0)"]).plan()
 
 
 def test_overrides(tmp_path: Path) -> None:
@@ -202,7 +214,7 @@ def test_overrides(tmp_path: Path) -> None:
 
 def test_rules_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "mean.toml").write_text("starter_bonus = 3\n")
-    path = write(tmp_path, '# Mean?\nlineup = ["greedy"]\nrules = "mean.toml"\n')
+    path = write(tmp_path, '# Mean?\nlineup = ["alpha"]\nrules = "mean.toml"\n')
     assert read_experiment(path).rules == Rules(starter_bonus=3)
     (tmp_path / "other.toml").write_text("starter_bonus = 4\n")
     assert read_experiment(path, rules=tmp_path / "other.toml").rules.starter_bonus == 4
@@ -217,7 +229,7 @@ def test_rules_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("log", ["games", "rounds", "moves"])
 @pytest.mark.parametrize("deals", [1, 37, 5000, 1_000_000])
 def test_shards_cover_every_deal_once(log: Any, deals: int) -> None:
-    plan = Experiment(lineup=["greedy"], players=[2, 4], deals=deals, log=log).plan()
+    plan = Experiment(lineup=["alpha"], players=[2, 4], deals=deals, log=log).plan()
     shards = list(plan.shards())
     assert len(shards) == plan.n_shards
     names = [shard.name for shard in shards]
@@ -234,7 +246,7 @@ def test_shards_cover_every_deal_once(log: Any, deals: int) -> None:
 
 def test_ten_thousand_shards_are_planned_at_once() -> None:
     start = time.process_time()
-    plan = Experiment(lineup=["greedy"], players=[2], deals=17_000_000, log="moves").plan()
+    plan = Experiment(lineup=["alpha"], players=[2], deals=17_000_000, log="moves").plan()
     names = {shard.name for shard in plan.shards()}
     assert len(names) == plan.n_shards > 10_000
     assert time.process_time() - start < 2
@@ -271,7 +283,7 @@ def test_every_key_is_documented() -> None:
 
 
 def test_plan_is_frozen() -> None:
-    plan = Experiment(lineup=["greedy"]).plan()
+    plan = Experiment(lineup=["alpha"]).plan()
     with pytest.raises(dataclasses.FrozenInstanceError):
         plan.cells = ()  # type: ignore[misc]
-    assert "1 cells at 2 players x 1,000 deals = 1,000 games by greedy" in repr(plan)
+    assert "1 cells at 2 players x 1,000 deals = 1,000 games by alpha" in repr(plan)

@@ -104,6 +104,17 @@ def test_plain_pandas_reads_a_table_without_azulsim(finished: Path, name: str) -
     pd.testing.assert_frame_equal(frame, ours, check_categorical=False, check_dtype=False)
 
 
+def test_what_was_not_logged_is_null(tmp_path: Path) -> None:
+    tables = fake_tables(CELLS[0], SHARDS[0], SPECS)
+    tables["moves"]["denial"] = schema.NOT_LOGGED
+    log.create_run(tmp_path / "run", make_manifest(), "")
+    log.write_shard(tmp_path / "run", SHARDS[0], tables, [], depth="moves", specs=SPECS)
+    run = log.read_run(tmp_path / "run")
+    assert run.moves()["denial"].isna().all()
+    assert pd.read_parquet(tmp_path / "run" / "moves")["denial"].isna().all()
+    assert run.sql("SELECT count(denial), count(gain) FROM moves").fetchall() == [(0, 6 * PLIES)]
+
+
 def test_shape_of_a_run(finished: Path) -> None:
     run = log.read_run(finished)
     assert (run.n_games, run.n_moves, run.n_failures, run.is_complete) == (15, 15 * PLIES, 1, True)
@@ -264,9 +275,15 @@ def test_names_in_a_manifest_never_become_paths_or_sql(copy: Path) -> None:
     assert len(run.games(filters={"spec": evil})) == 0
 
 
-def test_create_refuses_a_folder_in_use(finished: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not empty; choose another folder with --out"):
-        log.create_run(finished, make_manifest(), "")
+def test_create_refuses_a_folder_in_use(copy: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"holds 'manifest\.json'"):
+        log.create_run(copy, make_manifest(), "")
+    (copy / "manifest.json").unlink()
+    log.create_run(copy, make_manifest(), "")  # what a killed sitting leaves is no obstacle
+    (copy / "manifest.json").unlink()
+    (copy / "notes").write_text("mine")
+    with pytest.raises(InputError, match="holds 'notes' and no run; choose another folder with --out"):
+        log.create_run(copy, make_manifest(), "")
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="is a file"):
         log.create_run(tmp_path / "file", make_manifest(), "")

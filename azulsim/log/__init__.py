@@ -12,7 +12,7 @@ executes nothing: no pickle, no plugin, and no name from a file ever becomes a p
 
 from azulsim.log.manifest import Cell, Commit, Manifest, Shard
 from azulsim.log.read import Run, read_run
-from azulsim.log.write import create_run, finish_run, hash_table, write_shard
+from azulsim.log.write import create_run, hash_table, write_manifest, write_shard
 
 __all__ = [
     "Cell",
@@ -21,8 +21,8 @@ __all__ = [
     "Run",
     "Shard",
     "create_run",
-    "finish_run",
     "hash_table",
     "read_run",
+    "write_manifest",
     "write_shard",
 ]

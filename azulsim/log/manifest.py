@@ -110,7 +110,7 @@ class Manifest(Frozen):
     started: str = ""
     finished: str = ""
     seconds: float = 0.0
-    """Time spent playing, all sittings together."""
+    """Time that the last sitting took."""
     jobs: Count = 0
 
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from azulsim.errors import InputError, RunError
 from azulsim.log.manifest import Commit, Manifest, Part, Shard, dump_json, table_path
-from azulsim.schema import FAILURES, TABLES, Column, Depth, Table, tables_at
+from azulsim.schema import FAILURES, NOT_LOGGED, TABLES, Column, Depth, Table, tables_at
 
 Array = npt.NDArray[Any]
 
@@ -29,30 +29,35 @@ _LIBRARIES = ("numpy", "numba", "pyarrow", "duckdb", "pandas", "scipy", "joblib"
 
 
 def create_run(folder: Path, manifest: Manifest, experiment_toml: str) -> None:
-    """Make a run folder that holds no shard yet.
+    """Make a run folder that holds no shard yet; its manifest is written last.
 
     Raises
     ------
     InputError
-        If the folder holds something already or cannot be made.
+        If the folder holds something else already or cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise InputError(f"{folder}: is not empty; choose another folder with --out")
+        if foreign := sorted({path.name for path in folder.iterdir()} - _own_names()):
+            raise InputError(f"{folder}: holds {foreign[0]!r} and no run; choose another folder with --out")
         for name in ("commits", *(table.name for table in tables_at(manifest.log))):
-            (folder / name).mkdir()
+            (folder / name).mkdir(exist_ok=True)
     except FileExistsError:
         raise InputError(f"{folder}: is a file; choose another folder with --out") from None
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from None
     _write(folder / "experiment.toml", experiment_toml.encode())
     _write(folder / "environment.json", (json.dumps(describe_environment(), indent=1) + "\n").encode())
-    _write(folder / "manifest.json", dump_json(manifest))
+    write_manifest(folder, manifest)
 
 
-def finish_run(folder: Path, manifest: Manifest) -> None:
-    """Replace the manifest by one that says when and how long was played."""
+def _own_names() -> set[str]:
+    """Return what a sitting that was killed before it wrote its manifest may have left."""
+    return {"experiment.toml", "environment.json", "manifest.json.part", "commits", *TABLES}
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Put a manifest in place, whole or not at all; at the end of a run, one that says when and how long was played."""
     part = folder / "manifest.json.part"
     _write(part, dump_json(manifest))
     part.replace(folder / "manifest.json")
@@ -129,7 +134,7 @@ def hash_failures(failures: Iterable[Mapping[str, Any]]) -> str:
     """Return the SHA-256 of what failed where; the messages are left out, as they may name addresses in memory."""
     keys = ("game", "seat", "ply", "kind", "spec")
     rows = sorted([failure[key] for key in keys] for failure in failures)
-    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(rows, default=int).encode()).hexdigest()
 
 
 def describe_environment() -> dict[str, Any]:
@@ -172,6 +177,8 @@ def _to_arrow(column: Column, values: Array, specs: Sequence[str]) -> pa.Array:
     names = specs if column.name == "spec" else column.names
     if names:
         return pa.DictionaryArray.from_arrays(pa.array(values), pa.array(list(names), pa.string()))
+    if column.dtype == "i2" and (missing := values == NOT_LOGGED).any():
+        return pa.array(values, mask=missing)
     return pa.array(values)
 
 

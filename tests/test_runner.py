@@ -1,0 +1,287 @@
+"""The runner: what it plays does not depend on how, and what is finished is never played or overwritten again."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_tables import PLIES, fake_failure, fake_tables
+
+from azulsim import arena, log, runner
+from azulsim.errors import InputError, RunError
+from azulsim.experiment import Experiment
+
+MINE = '''"""Strategies of a project."""
+
+from azulsim.strategy import strategy
+
+
+@strategy
+def first_move(view, moves, rng):
+    """Take the first move."""
+    return 0
+'''
+
+
+@dataclass
+class FakeArena:
+    """Plays by random numbers, and remembers what it was asked for."""
+
+    blocks: list[arena.Block] = field(default_factory=list)
+    fail_at: int = -1
+    """Number of the block at which `error` is raised."""
+    error: BaseException = field(default_factory=KeyboardInterrupt)
+
+    def play_block(self, block: arena.Block, *, project: Path | None) -> Any:
+        if len(self.blocks) == self.fail_at:
+            raise self.error
+        self.blocks.append(block)
+        cell = log.Cell(
+            index=block.cell,
+            players=block.players,
+            lineup=block.lineup,
+            seatings=block.seatings,
+            deals=block.n_deals,
+            rules=block.rules,
+        )
+        specs = tuple(dict(sorted(zip(block.spec_codes, block.lineup, strict=True))).values())
+        tables = fake_tables(cell, log.Shard(block.cell, block.first_deal, block.n_deals), specs, seed=block.seed)
+        failures = [fake_failure(block.cell, 0, 0, "greedy")] if block.first_deal == 0 else []
+        return SimpleNamespace(**tables, failures=failures)
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeArena:
+    fake = FakeArena()
+    monkeypatch.setattr(arena, "play_block", fake.play_block)
+    monkeypatch.chdir(tmp_path)
+    return fake
+
+
+def make_experiment(**changes: Any) -> Experiment:
+    values: dict[str, Any] = {"name": "fake", "lineup": ["greedy", "uniform"], "deals": 400, "log": "moves", "seed": 3}
+    return Experiment(**{**values, **changes})
+
+
+def test_every_deal_is_played_once_and_written(fake: FakeArena, tmp_path: Path) -> None:
+    run = runner.run(make_experiment(), jobs=1, progress=False)
+    assert run.path == Path("runs/fake")
+    assert [(block.first_deal, block.n_deals) for block in fake.blocks] == [
+        (commit.first_deal, commit.n_deals) for commit in run.commits
+    ]
+    assert len(fake.blocks) > 3
+    assert run.games()["deal"].nunique() == 400
+    assert (run.n_games, run.n_moves, run.n_failures, run.is_complete) == (800, 800 * PLIES, 1, True)
+    block = fake.blocks[1]
+    assert (block.cell, block.players, block.seed, block.depth) == (0, 2, 3, "moves")
+    assert (block.lineup, block.spec_codes, block.seatings) == (("greedy", "uniform"), (0, 1), ((0, 1), (1, 0)))
+    manifest = run.manifest
+    assert manifest.started <= manifest.finished
+    assert manifest.experiment["deals"] == 400
+    assert set(manifest.sources) == {"greedy", "uniform"}
+    assert runner.read_experiment(run.path / "experiment.toml") == make_experiment()
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_result_does_not_depend_on_the_number_of_workers(fake: FakeArena, jobs: int) -> None:
+    alone = runner.run(make_experiment(), jobs=1, progress=False, out="alone")
+    together = runner.run(make_experiment(), jobs=jobs, progress=False, out="together")
+    assert together.hashes == alone.hashes
+    assert together.games().equals(alone.games())
+
+
+def test_same_experiment_again_plays_nothing(fake: FakeArena, capsys: pytest.CaptureFixture[str]) -> None:
+    before = runner.run(make_experiment(), jobs=1, progress=False)
+    text = (before.path / "manifest.json").read_bytes()
+    fake.blocks.clear()
+    again = runner.run(make_experiment(question="Other words?", reports=["marker"]), jobs=1)
+    assert fake.blocks == []
+    assert again.hashes == before.hashes
+    assert (before.path / "manifest.json").read_bytes() == text
+    assert "is there and complete" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": 4}, r"holds another run \(seed: 3 there, 4 now\); choose another folder with --out"),
+        ({"rules": {"bonus": {"column": 5}}}, r"rules\.bonus\.column: 7 there, 5 now"),
+        ({"deals": 5, "log": "games"}, r"deals: 400 there, 5 now; log: 'moves' there, 'games' now"),
+        ({"lineup": ["greedy"]}, "lineup: "),
+    ],
+)
+def test_another_experiment_is_refused_with_its_differences(fake: FakeArena, changes: Any, message: str) -> None:
+    before = runner.run(make_experiment(), jobs=1, progress=False)
+    with pytest.raises(InputError, match=message):
+        runner.run(make_experiment(**changes), jobs=1, progress=False)
+    assert log.read_run("runs/fake").hashes == before.hashes
+
+
+def test_changed_strategy_file_and_version_are_refused(
+    fake: FakeArena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    experiment = make_experiment(lineup=["mine.py:first_move"])
+    runner.run(experiment, jobs=1, progress=False)
+    (tmp_path / "mine.py").write_text(MINE + "\n# edited\n")
+    with pytest.raises(InputError, match=r"the file of mine\.py:first_move has changed"):
+        runner.run(experiment, jobs=1, progress=False)
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.setattr(runner, "__version__", "99")
+    with pytest.raises(InputError, match=r"azulsim: .* there, '99' now"):
+        runner.run(experiment, jobs=1, progress=False)
+
+
+def test_interrupted_run_goes_on_with_the_missing_shards(fake: FakeArena) -> None:
+    whole = runner.run(make_experiment(), jobs=1, progress=False, out="whole")
+    fake.blocks.clear()
+    fake.fail_at = 2
+    with pytest.raises(KeyboardInterrupt) as caught:
+        runner.run(make_experiment(), jobs=1, progress=False)
+    assert "azulsim run runs/fake/experiment.toml --out runs/fake" in caught.value.__notes__[0]
+    part = log.read_run("runs/fake")
+    assert (len(part.commits), part.is_complete, part.manifest.finished) == (2, False, "")
+    torn = Path("runs/fake/moves") / f"{part.commits[0].shard}.parquet"
+    torn.write_bytes(torn.read_bytes()[:50])
+
+    fake.blocks.clear()
+    fake.fail_at = -1
+    again = runner.run(runner.read_experiment("runs/fake/experiment.toml"), jobs=1, progress=False)
+    assert again.is_complete
+    assert again.hashes == whole.hashes
+    assert len(fake.blocks) == len(whole.commits) - 1, "the torn shard is played anew, the sound one is kept"
+
+
+def test_failed_run_keeps_what_is_finished(fake: FakeArena) -> None:
+    fake.fail_at, fake.error = 1, RunError("no")
+    with pytest.raises(RunError, match="no"):
+        runner.run(make_experiment(), jobs=1, progress=False)
+    assert len(log.read_run("runs/fake").commits) == 1
+
+
+def test_foreign_folder_is_left_alone(fake: FakeArena, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("precious")
+    with pytest.raises(InputError, match=r"holds 'thesis\.txt' and no run; choose another folder with --out"):
+        runner.run(make_experiment(), out="mine", jobs=1, progress=False)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
+    with pytest.raises(InputError, match="is a file"):
+        runner.run(make_experiment(), out="mine/thesis.txt", jobs=1, progress=False)
+
+
+def test_seed_and_deals_replace_those_of_the_experiment(fake: FakeArena) -> None:
+    run = runner.run(make_experiment(), jobs=1, seed=9, deals=7, progress=False)
+    assert (run.manifest.seed, run.manifest.experiment["deals"], run.n_games) == (9, 7, 14)
+    with pytest.raises(InputError, match="fake: deals = 0"):
+        runner.run(make_experiment(), deals=0)
+
+
+def test_only_bundled_compiled_strategies_share_a_process(fake: FakeArena, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    assert runner._can_share_process(("greedy", "uniform"), None)
+    assert not runner._can_share_process(("greedy", "mine.py:first_move"), None)
+
+
+def test_progress_is_plain_lines_without_a_terminal(fake: FakeArena, capsys: pytest.CaptureFixture[str]) -> None:
+    runner.run(make_experiment(), jobs=1)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.isascii()
+    first, *lines, last = err.splitlines()
+    assert first.startswith("fake: 1 cells x 400 deals = 800 games, log moves, seed 3, azulsim ")
+    assert 1 <= len(lines) <= 11
+    assert all(re.fullmatch(r" *\d+%  [\d,]+ of 800 games  [\d,]+ games/s  \S+ \w+ left", line) for line in lines)
+    assert lines[-1].startswith("100%  800 of 800 games")
+    assert last == "1 games failed; see runs/fake/failures"
+
+
+def test_progress_is_silent_on_request(fake: FakeArena, capsys: pytest.CaptureFixture[str]) -> None:
+    runner.run(make_experiment(), jobs=1, progress=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_plain_lines_are_few_and_none_is_late(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(runner.time, "monotonic", lambda: clock.now)
+    lines = runner._Lines(10_000, 0)
+    for _ in range(10_000):
+        clock.now += 0.01
+        lines.add(1)
+    assert len(capsys.readouterr().err.splitlines()) == 10, "100 s: one line every 10 %"
+    slow = runner._Lines(10_000, 0)
+    for _ in range(100):
+        clock.now += 3.0
+        slow.add(1)
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 10, "300 s: one line every 30 s"
+    assert told[-1] == "  1%  100 of 10,000 games  0 games/s  8.2 h left"
+
+
+def test_bar_on_a_terminal(
+    fake: FakeArena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runner.sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    runner.run(make_experiment(), jobs=1)
+    assert "games/s" in capsys.readouterr().err
+    assert threading.active_count() < 10
+
+
+# With the real arena
+
+
+def small(**changes: Any) -> Experiment:
+    values: dict[str, Any] = {
+        "name": "small",
+        "strategies": ["greedy", "uniform"],
+        "players": [2, 3],
+        "deals": 300,
+        "log": "moves",
+        "seed": 11,
+    }
+    return Experiment(**{**values, **changes})
+
+
+def test_real_games_are_the_same_with_one_worker_and_with_two(tmp_path: Path) -> None:
+    alone = runner.run(small(), jobs=1, out=tmp_path / "one", progress=False)
+    together = runner.run(small(), jobs=2, out=tmp_path / "two", progress=False)
+    assert len(alone.commits) > 4
+    assert together.hashes == alone.hashes
+    other = runner.run(small(seed=12), jobs=2, out=tmp_path / "three", progress=False)
+    assert other.hashes["games"] != alone.hashes["games"]
+
+
+def test_real_tables_agree_with_each_other(tmp_path: Path) -> None:
+    run = runner.run(small(deals=40), jobs=1, out=tmp_path / "run", progress=False)
+    games, rounds, moves = run.games(), run.rounds(), run.moves()
+    seats = run.seats.merge(games, on=["cell", "seating", "seat"], suffixes=("_cell", ""))
+    assert (seats["spec_cell"].astype(str) == seats["spec"].astype(str)).all()
+    assert len(seats) == len(games)
+    plies = moves.groupby("game").size()
+    assert plies.equals(games.groupby("game")["plies"].first().astype(plies.dtype))
+    gains = run.placements().groupby(["game", "seat"])["points"].sum()
+    walls = games.set_index(["game", "seat"])["wall_points"]
+    assert gains.reindex(walls.index, fill_value=0).astype("int64").equals(walls.astype("int64"))
+    assert (rounds.groupby("game")["round"].max() == games.groupby("game")["rounds"].first()).all()
+    assert games.groupby("game")["win_share"].sum().round(9).eq(1).all()
+    assert moves["denial"].isna().all()
+    assert rounds["displays"].str.len().isin([20, 28]).all()
+
+
+def test_real_project_strategy_plays_in_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A strategy outside the package is found by worker processes, which do not stand in the project folder."""
+    (tmp_path / "project" / "strategies").mkdir(parents=True)
+    (tmp_path / "project" / "strategies" / "mine.py").write_text(MINE)
+    experiment = small(strategies=["first_move", "uniform"], players=[2], deals=90)
+    project = tmp_path / "project"
+    alone = runner.run(experiment, jobs=1, out=tmp_path / "one", progress=False, project=project)
+    together = runner.run(experiment, jobs=2, out=tmp_path / "two", progress=False, project=project)
+    assert len(together.commits) > 1
+    assert together.hashes == alone.hashes
