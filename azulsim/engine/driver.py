@@ -26,7 +26,7 @@ from azulsim.engine.core import (
 )
 from azulsim.engine.denial import denial
 from azulsim.engine.luck import derive, game_key
-from azulsim.engine.moves import count_legal, exact_gain, is_allowed
+from azulsim.engine.moves import count_legal, exact_gain, fill_moves, is_allowed, tie_priority
 from azulsim.engine.record import ALLOWED, SOURCE_LANES
 from azulsim.engine.scoring import NOT_A_NUMBER, call_move
 from azulsim.rules import COLORS, MAX_PLAYERS
@@ -351,3 +351,93 @@ def play_games(
     """
     logs_moves = bool(plan["depth"] >= DEPTH_NUMBERS["moves"])
     return _PLAY_GAMES[logs_moves](games, lives, template, plan, seats, first, last, log, reserve)  # type: ignore[no-any-return]
+
+
+@compiled
+def begin_slots(
+    games: Any, lives: Any, slots: Any, numbers: Any, template: Any, plan: Any, seats: Any, log: Any
+) -> Any:
+    """Set up games `numbers` in the given slots of a lockstep; return CANNOT_DEAL or GOES_ON.
+
+    A first round always has a tile, so that no game is over before its first move.
+    """
+    for i in range(len(slots)):
+        slot = slots[i]
+        games[slot] = template
+        seating = numbers[i] % len(seats)
+        status = begin_game(games[slot], lives[slot], plan, plan.first_deal + numbers[i] // len(seats), seating, log)
+        if status != GOES_ON:
+            return status
+    return GOES_ON
+
+
+@compiled
+def fill_slots(games: Any, lives: Any, slots: Any, out: Any, offsets: Any, keys: Any) -> None:
+    """Describe the legal moves of the games in some slots.
+
+    Parameters
+    ----------
+    slots : int64[n]
+    out : MOVE[n * MAX_LEGAL]
+        The moves of slot i are `out[offsets[i]:offsets[i + 1]]`.
+    offsets : int64[n + 1]
+    keys : uint64[n]
+        The key of each decision.
+    """
+    allowed = np.zeros(1, ALLOWED)[0]
+    offsets[0] = 0
+    for i in range(len(slots)):
+        game = games[slots[i]]
+        allowed.mask, allowed.open = game.mask, game.open[game.seat]
+        keys[i] = decision_key(game, lives[slots[i]])
+        offsets[i + 1] = offsets[i] + fill_moves(game, allowed, out[offsets[i] :])
+
+
+@compiled
+def pick_best(values: Any, out: Any, offsets: Any, keys: Any, codes: Any) -> None:
+    """Choose the best-scored move of each slot, ties broken as in compiled play; NOT_A_NUMBER for a bad score."""
+    for i in range(len(keys)):
+        best, best_code, priority, is_priority_known = -np.inf, -1, np.uint64(0), False
+        for k in range(offsets[i], offsets[i + 1]):
+            value, code = values[k], np.int64(out[k].code)
+            if value - value != 0.0:
+                best_code = NOT_A_NUMBER
+                break
+            if value > best:
+                best, best_code, is_priority_known = value, code, False
+            elif value == best:
+                if not is_priority_known:
+                    priority, is_priority_known = tie_priority(keys[i], best_code), True
+                other = tie_priority(keys[i], code)
+                if other < priority:
+                    best_code, priority = code, other
+        codes[i] = best_code
+
+
+@compiled
+def call_slots(games: Any, lives: Any, slots: Any, seats: Any, codes: Any) -> None:
+    """Let compiled strategies choose in some slots of a lockstep; `seats` is SEAT[n], one a slot."""
+    allowed = np.zeros(1, ALLOWED)[0]
+    for i in range(len(slots)):
+        game = games[slots[i]]
+        allowed.mask, allowed.open = game.mask, game.open[game.seat]
+        codes[i] = call_move(seats[i].move, (game, allowed, decision_key(game, lives[slots[i]]), seats[i]))
+
+
+@compiled
+def advance_slots(
+    games: Any, lives: Any, slots: Any, codes: Any, ledger: Any, plan: Any, log: Any, statuses: Any
+) -> None:
+    """Play a chosen move in each slot; `statuses` says what became of each game (BAD_MOVE if it was not legal)."""
+    allowed = np.zeros(1, ALLOWED)[0]
+    for i in range(len(slots)):
+        game, live, code = games[slots[i]], lives[slots[i]], codes[i]
+        allowed.mask, allowed.open = game.mask, game.open[game.seat]
+        if not is_allowed(allowed, code):
+            statuses[i] = BAD_NUMBER if code == NOT_A_NUMBER else BAD_MOVE
+            continue
+        if plan.depth >= 2:
+            log_move(game, live, code, plan, log)
+        statuses[i] = GOES_ON
+        if advance(game, live, code):
+            statuses[i] = end_round(game, live, ledger, plan, log)

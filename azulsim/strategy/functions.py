@@ -35,16 +35,26 @@ def maximum(a: Any, b: Any) -> Any:
     return a if a > b else b
 
 
+# Numba asks that an implementation repeats the annotations of its overload.
 @overload(where)
 def _where(condition: Any, yes: Any, no: Any) -> Any:
-    return lambda condition, yes, no: float(yes) if condition else float(no)
+    def compiled_where(condition: Any, yes: Any, no: Any) -> Any:
+        return float(yes) if condition else float(no)
+
+    return compiled_where
 
 
 @overload(minimum)
 def _minimum(a: Any, b: Any) -> Any:
-    return lambda a, b: a if a < b else b
+    def compiled_minimum(a: Any, b: Any) -> Any:
+        return a if a < b else b
+
+    return compiled_minimum
 
 
 @overload(maximum)
 def _maximum(a: Any, b: Any) -> Any:
-    return lambda a, b: a if a > b else b
+    def compiled_maximum(a: Any, b: Any) -> Any:
+        return a if a > b else b
+
+    return compiled_maximum

@@ -1,0 +1,434 @@
+"""Seats strategies and plays blocks of deals: compiled when all of them are, else many games in lockstep.
+
+Both ways have one contract: the same block gives the same tables, to the byte.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from azulsim.engine import driver
+from azulsim.engine.compiling import address_of
+from azulsim.engine.core import LEDGER
+from azulsim.engine.driver import LIVE, PLAN, Log, grow_log, make_log, play_games
+from azulsim.engine.luck import DEAL_DOMAIN, DECISION_DOMAIN, root_key
+from azulsim.engine.moves import MOVE, Move
+from azulsim.engine.record import GAME, MAX_LEGAL, SEAT, make_template
+from azulsim.engine.scoring import NOT_A_NUMBER
+from azulsim.errors import RunError, StrategyError
+from azulsim.registry import make_strategy
+from azulsim.rules import MAX_PLAYERS, Rules
+from azulsim.schema import GAMES, MOVES, PLACEMENTS, ROUNDS, Depth, game_id
+from azulsim.strategy import Moves, Strategy, View
+from azulsim.strategy.definition import Speed
+from azulsim.strategy.view import Columns, DecisionRng
+
+LOCKSTEP = 256
+"""Games in lockstep at once: enough to spread the cost of a call, few enough to stay in cache."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A range of deals of one cell: what a worker plays in one call.
+
+    Attributes
+    ----------
+    lineup : tuple of str
+        The spec of each player; `spec_codes` are their numbers in the run's list of specs.
+    seatings : tuple of tuples
+        Each gives, for every seat, the player (index into `lineup`) that sits there; all are played on each deal.
+    denial : bool
+        True to log the denial of each move, which doubles the cost of greedy play.
+    """
+
+    cell: int
+    players: int
+    rules: Rules
+    lineup: tuple[str, ...]
+    spec_codes: tuple[int, ...]
+    seatings: tuple[tuple[int, ...], ...]
+    seed: int
+    first_deal: int
+    n_deals: int
+    depth: Depth = "games"
+    denial: bool = False
+
+
+@dataclass
+class Tables:
+    """What a block brought: structured arrays with the dtypes of `schema`, rows in canonical order.
+
+    A deal in which a strategy failed is left out of all of them and has rows in `failures` instead.
+    """
+
+    games: npt.NDArray[Any]
+    rounds: npt.NDArray[Any]
+    moves: npt.NDArray[Any]
+    placements: npt.NDArray[Any]
+    failures: list[dict[str, Any]] = field(default_factory=list)
+
+
+def play_block(
+    block: Block,
+    *,
+    speed: Speed | None = None,
+    project: Path | None = None,
+    strategies: Sequence[Strategy] | None = None,
+) -> Tables:
+    """Play every deal of a block in every seating.
+
+    Parameters
+    ----------
+    speed : str, optional
+        Run every strategy at this speed; the fastest each can if left out.
+    project : Path, optional
+        Folder in which the specs of plugged-in strategies are looked up.
+    strategies : sequence of Strategy, optional
+        The players themselves, in the order of the line-up, instead of those its specs name.
+
+    Raises
+    ------
+    RunError
+        If a round cannot be dealt under rules with `no_tiles = "error"`.
+    """
+    if strategies is None:
+        strategies = make_players(block.lineup, speed=speed, project=project)
+    return _Blockplay(block, strategies).play()
+
+
+def make_players(
+    lineup: Sequence[str], *, speed: Speed | None = None, project: Path | None = None
+) -> list[Strategy]:
+    """Make the strategies of a line-up, equal specs once, and say of each why it is slower than it could be."""
+    made: dict[str, Strategy] = {}
+    for spec in lineup:
+        if spec not in made:
+            made[spec] = make_strategy(spec, speed=speed, project=project)
+            if made[spec].fallback:
+                note_once(f"azulsim: {made[spec].fallback}")
+    return [made[spec] for spec in lineup]
+
+
+_noted: set[str] = set()
+
+
+def note_once(text: str) -> None:
+    """Write a note to stderr, the same one once a process."""
+    if text not in _noted:
+        _noted.add(text)
+        print(text, file=sys.stderr, flush=True)
+
+
+class _Blockplay:
+    """One block being played."""
+
+    def __init__(self, block: Block, strategies: Sequence[Strategy]) -> None:
+        self.block = block
+        self.strategies = strategies
+        self.template = make_template(block.rules, block.players)
+        self.n_games = block.n_deals * len(block.seatings)
+        self.plan = np.zeros(1, PLAN)
+        self.plan["deal_root"] = root_key(block.seed, DEAL_DOMAIN)
+        self.plan["decision_root"] = root_key(block.seed, DECISION_DOMAIN)
+        self.plan["cell"], self.plan["first_deal"] = block.cell, block.first_deal
+        self.plan["depth"], self.plan["logs_denial"] = driver.DEPTH_NUMBERS[block.depth], block.denial
+        self.plan["must_deal"] = block.rules.no_tiles == "error"
+        self.workspaces: list[npt.NDArray[np.uint8]] = []
+        self.failures: dict[int, dict[str, Any]] = {}
+        self.fallen_back: dict[int, str] = {}
+
+    def play(self) -> Tables:
+        if all(strategy.speed == "compiled" for strategy in self.strategies):
+            log = self._play_compiled()
+        else:
+            log = _Lockstep(self).play()
+        return self._make_tables(log)
+
+    def make_seats(self) -> npt.NDArray[Any]:
+        """Return SEAT[n_seatings, players]: who sits where, each seat with memory of its own."""
+        seats = np.zeros((len(self.block.seatings), self.block.players), SEAT)
+        for row, seating in zip(seats, self.block.seatings, strict=True):
+            for seat, player in enumerate(seating):
+                strategy = self.strategies[player]
+                if strategy.speed != "compiled":
+                    continue
+                row[seat]["move"] = strategy.address
+                row[seat]["params"] = address_of(strategy.param_array)
+                row[seat]["n_params"] = len(strategy.params)
+                if strategy.definition.workspace:
+                    memory = np.zeros(strategy.definition.workspace, np.uint8)
+                    self.workspaces.append(memory)
+                    row[seat]["workspace"], row[seat]["n_workspace"] = address_of(memory), len(memory)
+        return seats
+
+    def text_width(self) -> int:
+        rules = self.block.rules
+        return rules.n_displays(self.block.players) * rules.tiles_per_display
+
+    def reserve(self) -> tuple[int, int, int, int]:
+        """Return the rows of each table that one game can need at most."""
+        players, rules = self.block.players, self.block.rules
+        depth = int(self.plan["depth"][0])
+        moves = min(self.text_width(), 5 * rules.tiles_per_color) * rules.max_rounds
+        return (
+            players,
+            players * rules.max_rounds if depth >= 1 else 0,
+            moves if depth >= 2 else 0,
+            25 * players if depth >= 2 else 0,
+        )
+
+    def make_log(self, n_games: int) -> Log:
+        """Return a log with room for about `n_games` ordinary games; it grows when they are longer."""
+        players = self.block.players
+        depth = int(self.plan["depth"][0])
+        return make_log(
+            n_games * players,
+            n_games * players * 7 if depth >= 1 else 0,
+            n_games * (30 + 20 * players) if depth >= 2 else 0,
+            n_games * 20 * players if depth >= 2 else 0,
+            self.text_width(),
+        )
+
+    def _play_compiled(self) -> Log:
+        games, lives, seats = np.zeros(1, GAME), np.zeros(1, LIVE), self.make_seats()
+        reserve = self.reserve()
+        reserve_rows = np.array(reserve, np.int64)
+        log = grow_log(self.make_log(self.n_games), reserve)
+        number = 0
+        while True:
+            try:
+                status, number = play_games(
+                    games, lives, self.template[0], self.plan[0], seats, number, self.n_games, log, reserve_rows
+                )
+                message = ""
+            except Exception as error:  # whatever an author's compiled code raises
+                status, message = driver.BAD_MOVE, f"{type(error).__name__}: {error}"
+                number = self._number_of(lives[0])
+            if status == driver.BLOCK_DONE:
+                return log
+            if status == driver.BUFFER_FULL:
+                log = grow_log(log, tuple(map(sum, zip(reserve, (int(u) for u in log.used), strict=True))))  # type: ignore[arg-type]
+                continue
+            self.fail(games[0], lives[0], status, message)
+            number += 1
+
+    def _number_of(self, live: Any) -> int:
+        deal = int(live["deal"]) - self.block.first_deal
+        return deal * len(self.block.seatings) + int(live["seating"])
+
+    def fail(self, game: Any, live: Any, status: int, message: str = "") -> None:
+        """Note that a game was spoiled by the strategy in the seat to move."""
+        if status == driver.CANNOT_DEAL:
+            raise RunError(
+                f"cell {self.block.cell}, deal {int(live['deal'])}, seating {int(live['seating'])}: round "
+                f"{int(game['round']) + 1} cannot be dealt, bag and lid are empty, and the rules say "
+                'no_tiles = "error"'
+            )
+        seating, seat = int(live["seating"]), int(game["seat"])
+        kinds = {driver.BAD_MOVE: "illegal_move", driver.BAD_NUMBER: "not_a_number"}
+        texts = {
+            driver.BAD_MOVE: "the move is not one of the legal moves",
+            driver.BAD_NUMBER: "the score of a move is NaN or infinite",
+        }
+        number = game_id(self.block.cell, int(live["deal"]), seating)
+        self.failures[number] = {
+            "game": number,
+            "cell": self.block.cell,
+            "deal": int(live["deal"]),
+            "seating": seating,
+            "seat": seat,
+            "spec": self.block.lineup[self.block.seatings[seating][seat]],
+            "ply": int(live["ply"]),
+            "kind": "raised" if message else kinds[status],
+            "message": message or texts[status],
+        }
+
+    def _make_tables(self, log: Log) -> Tables:
+        """Cut the buffers to size, in canonical order, without the deals that were spoiled."""
+        used = [int(n) for n in log.used]
+        games, moves, placements = log.games[: used[0]], log.moves[: used[2]], log.placements[: used[3]]
+        rounds = np.empty(used[1], ROUNDS.dtype(self.text_width()))
+        for name in log.rounds.dtype.names or ():
+            rounds[name] = log.rounds[name][: used[1]]
+        rounds["displays"] = np.ascontiguousarray(log.displays[: used[1]]).view(f"S{self.text_width()}")[:, 0]
+        seatings = np.array(self.block.seatings, np.int64)
+        codes = np.array(self.block.spec_codes, np.uint16)
+        games["spec"] = codes[seatings[games["seating"], games["seat"]]]
+        spoiled = {failure["deal"] for failure in self.failures.values()}
+        parts = [_tidy(table, spoiled) for table in (games, rounds, moves, placements)]
+        return Tables(*parts, failures=[self.failures[number] for number in sorted(self.failures)])
+
+
+def _tidy(table: npt.NDArray[Any], spoiled: set[int]) -> npt.NDArray[Any]:
+    """Return the rows in order of games (rows of one game keep theirs), without those of spoiled deals."""
+    numbers = table["game"]
+    if spoiled:
+        table = table[~np.isin((numbers >> 8) & 0xFFFFFFFF, list(spoiled))]
+        numbers = table["game"]
+    if np.any(numbers[1:] < numbers[:-1]):
+        table = table[np.argsort(numbers, kind="stable")]
+    return table
+
+
+class _Lockstep:
+    """Many games of a block side by side; at each step all games that wait for one player are served together."""
+
+    def __init__(self, block: _Blockplay) -> None:
+        self.block = block
+        self.width = min(LOCKSTEP, block.n_games)
+        self.games, self.lives = np.zeros(self.width, GAME), np.zeros(self.width, LIVE)
+        self.out = np.zeros(self.width * MAX_LEGAL, MOVE)
+        self.seats = block.make_seats()
+        self.seatings = np.array(block.block.seatings, np.int64)
+        self.ledger = np.zeros(MAX_PLAYERS, LEDGER)
+        self.log = block.make_log(block.n_games)
+        # players with one strategy between them are served together
+        first: dict[int, int] = {}
+        self.group_of = np.array(
+            [first.setdefault(id(strategy), player) for player, strategy in enumerate(block.strategies)], np.int64
+        )
+
+    def play(self) -> Log:
+        waiting = iter(range(self.block.n_games))
+        active = np.arange(self.width)
+        self._begin(active, np.array([next(waiting) for _ in active]))
+        statuses = np.zeros(self.width, np.int64)
+        while len(active):
+            codes = self._choose(active)
+            self._make_room(len(active))
+            driver.advance_slots(
+                self.games, self.lives, active, codes, self.ledger, self.block.plan[0], self.log, statuses
+            )
+            now = statuses[: len(active)]
+            if not now.any():
+                continue
+            for slot, status in zip(active[now < 0], now[now < 0], strict=True):
+                if int(self.lives[slot]["game"]) not in self.block.failures:
+                    self.block.fail(self.games[slot], self.lives[slot], int(status))
+            done = active[now != driver.GOES_ON]
+            numbers = [number for number, _ in zip(waiting, done, strict=False)]
+            self._begin(done[: len(numbers)], np.array(numbers, np.int64))
+            active = np.setdiff1d(active, done[len(numbers) :])
+        return self.log
+
+    def _begin(self, slots: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> None:
+        if len(slots) == 0:
+            return
+        self._make_room(len(slots))
+        block = self.block
+        driver.begin_slots(
+            self.games, self.lives, slots, numbers, block.template[0], block.plan[0], self.seatings, self.log
+        )
+
+    def _make_room(self, n: int) -> None:
+        players = self.block.block.players
+        depth = int(self.block.plan["depth"][0])
+        need = (n * players, n * players * (depth >= 1), n * (depth >= 2), 5 * n * players * (depth >= 2))
+        self.log = grow_log(self.log, need)
+
+    def _choose(self, active: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the code of the move chosen in each slot; below 0 where the strategy failed."""
+        codes = np.full(len(active), -1, np.int64)
+        seats = self.games["seat"][active]
+        seatings = self.lives["seating"][active]
+        groups = self.group_of[self.seatings[seatings, seats]]
+        for player in np.unique(groups):
+            at = np.flatnonzero(groups == player)
+            slots = active[at]
+            strategy = self.block.strategies[player]
+            codes[at] = self._ask(strategy, slots, seatings[at], seats[at])
+        return codes
+
+    def _ask(
+        self,
+        strategy: Strategy,
+        slots: npt.NDArray[np.int64],
+        seatings: npt.NDArray[Any],
+        seats: npt.NDArray[Any],
+    ) -> npt.NDArray[np.int64]:
+        codes = np.full(len(slots), -1, np.int64)
+        if strategy.speed == "compiled":
+            driver.call_slots(self.games, self.lives, slots, self.seats[seatings, seats], codes)
+            return codes
+        offsets, keys = np.empty(len(slots) + 1, np.int64), np.empty(len(slots), np.uint64)
+        driver.fill_slots(self.games, self.lives, slots, self.out, offsets, keys)
+        if strategy.speed == "batched":
+            values = _score_batch(strategy, self.out[: offsets[-1]])
+            if values is not None:
+                driver.pick_best(values, self.out, offsets, keys, codes)
+                return codes
+        for i, slot in enumerate(slots):
+            records = self.out[offsets[i] : offsets[i + 1]]
+            try:
+                codes[i] = self._ask_plainly(strategy, records, int(slot), int(keys[i]))
+            except Exception as error:  # whatever an author's code raises costs its own game
+                self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, _one_line(error))
+        return codes
+
+    def _ask_plainly(self, strategy: Strategy, records: npt.NDArray[Any], slot: int, key: int) -> int:
+        definition = strategy.definition
+        if definition.shape == "choose":
+            moves = Moves(records)
+            view = View(self.games, slot, self.block.block.rules)
+            index = definition.function(view, moves, DecisionRng(key), **strategy.params)
+            return int(records["code"][_check_index(index, len(records))])
+        values = np.array(
+            [float(value) for value in score_plainly(strategy, records, self.games[slot : slot + 1])], np.float64
+        )
+        code = np.empty(1, np.int64)
+        driver.pick_best(values, records, np.array([0, len(records)]), np.array([key], np.uint64), code)
+        if code[0] == NOT_A_NUMBER:
+            bad = values[~np.isfinite(values)][0]
+            raise StrategyError(f"the score of a move is {bad}")
+        return int(code[0])
+
+
+def score_plainly(strategy: Strategy, records: npt.NDArray[Any], game: npt.NDArray[Any]) -> list[float]:
+    """Score legal moves one by one in plain Python; `records` is MOVE[n], `game` is GAME[1]."""
+    definition = strategy.definition
+    moves = [Move._make(map(float, record[1:])) for record in records.tolist()]
+    if definition.shape == "score":
+        return [definition.function(move, **strategy.params) for move in moves]
+    scores = []
+    for move, code in zip(moves, records["code"].tolist(), strict=True):
+        position = game.copy()
+        driver.play(position[0], code)
+        scores.append(definition.function(move, position[0], **strategy.params))
+    return scores
+
+
+def _score_batch(strategy: Strategy, records: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+    """Score many moves at once; None, and a note, if the function cannot take columns."""
+    try:
+        with np.errstate(all="ignore"):
+            values = strategy.definition.function(Columns(records), **strategy.params)
+            return np.ascontiguousarray(np.broadcast_to(np.asarray(values, np.float64), (len(records),)))
+    except Exception as error:  # an `if` over a column, an unknown field: plain Python will tell
+        note_once(f"azulsim: {strategy.spec}: runs plain, since it cannot take columns: {_one_line(error)}")
+        return None
+
+
+def _check_index(index: Any, n: int) -> int:
+    try:
+        number = index.__index__()
+    except AttributeError:
+        raise StrategyError(f"the answer {index!r} is not an index into the moves") from None
+    if not 0 <= number < n:
+        raise StrategyError(f"the answer {number} is not an index into the {n} legal moves")
+    return int(number)
+
+
+def _one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, StrategyError) else f"{type(error).__name__}: {text}"
+
+
+PlayBlock = Callable[[Block], Tables]
+"""What the runner hands to workers."""
