@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import special
+from scipy.sparse import csr_array
 
 from azulsim.errors import InputError
 from azulsim.stats._arrays import (
@@ -127,10 +128,11 @@ def estimate_quantiles(
     cells = sum_cells(codes, n_clusters, ranks.astype(np.int64), len(points))
     counts = np.asarray(np.bincount(cells.cluster, cells.n_rows), dtype=np.float64)
     point = _weighted_quantiles(counts[None, :], points, levels)[0]
+    table = csr_array((cells.n_rows, (cells.cluster, cells.group)), shape=(len(points), n_clusters))
     draws = np.concatenate(
         [
-            _weighted_quantiles(_count(weights, cells.group, cells.cluster, cells.n_rows, len(points)), points, levels)
-            for weights in draw_cluster_weights(n_clusters, n_boot, rng=rng, width=max(len(points), len(cells.group)))
+            _weighted_quantiles((table @ weights.T).T, points, levels)
+            for weights in draw_cluster_weights(n_clusters, n_boot, rng=rng, width=len(points))
         ]
     )
     size = len(levels)
@@ -151,13 +153,6 @@ def estimate_quantiles(
         note=(ONE_CLUSTER if n_clusters == 1 else "",) * size,
         level=level,
     )
-
-
-def _count(weights: FloatArray, cluster: IntArray, point: IntArray, n_rows: FloatArray, n_points: int) -> FloatArray:
-    """Rows at each point in each bootstrap sample, (samples, points)."""
-    order = np.argsort(point, kind="stable")
-    starts = np.searchsorted(point[order], np.arange(n_points))
-    return np.asarray(np.add.reduceat(weights[:, cluster[order]] * n_rows[order], starts, axis=1))
 
 
 def _weighted_quantiles(counts: FloatArray, points: FloatArray, levels: FloatArray) -> FloatArray:

@@ -71,7 +71,7 @@ def log_weak_order(places, eta, log_delta):
 
         def weight(members):
             delta = 0.0 if len(members) == 1 else log_delta.get(len(members), -np.inf)
-            return delta + np.mean([eta[i] for i in members])
+            return delta + sum(eta[i] for i in members) / len(members)
 
         sets = [s for t in range(1, len(remaining) + 1) for s in itertools.combinations(remaining, t)]
         total += weight(chosen) - special.logsumexp([weight(s) for s in sets])
