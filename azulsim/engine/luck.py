@@ -38,13 +38,13 @@ def mix(z: Any) -> Any:
 @compiled
 def derive(key: Any, index: Any) -> Any:
     """Return the key that stands at `index` (from 0) under `key`."""
-    return mix(key + _GOLDEN * (np.uint64(index) + _U1))
+    return mix(np.uint64(key) + _GOLDEN * (np.uint64(index) + _U1))
 
 
 @compiled
 def below(key: Any, n: Any) -> Any:
     """Return a number of 0 .. n-1 from the upper half of a key (bias at most n / 2**32)."""
-    return np.int64(((key >> _S32) * np.uint64(n)) >> _S32)
+    return np.int64(((np.uint64(key) >> _S32) * np.uint64(n)) >> _S32)
 
 
 @compiled
