@@ -75,7 +75,7 @@ class Game:
         """Who plays, in seat order, if strategies do."""
         self.moves: list[str] = []
         """The moves played, as text."""
-        self._deal_key = game_key(np.uint64(root_key(seed, DEAL_DOMAIN)), deal, 0)
+        self._deal_key = np.uint64(game_key(np.uint64(root_key(seed, DEAL_DOMAIN)), deal, 0))
         self._now = _Point(make_template(self.rules, players), [""] * players)
         self._past: list[_Point] = []
         self._deal()
