@@ -20,6 +20,17 @@ TITLE = "Player count"
 QUESTION = "What changes with the number of players, and for whom?"
 
 MAIN = ("score", "winning_margin", "rounds", "plies", "wall_points", "floor_paid", "bonus_points", "tied", "ender_wins")
+COMPARED = (
+    "score",
+    "winning_margin",
+    "rounds",
+    "plies",
+    "floor_paid",
+    "bonus_points",
+    "tied",
+    "ender_wins",
+    "short_games",
+)
 DETAILS = ("rows", "columns", "colors", "floor_loss", "marker_takes", "unfinished")
 
 
@@ -106,11 +117,15 @@ def outcomes_section(
     shown: pd.DataFrame, frame: pd.DataFrame, changes: pd.DataFrame, looks: figures.Looks, players: list[int]
 ) -> Section:
     """Show all means by player count and strategy."""
-    wanted = [*MAIN, *(name for name in ("short_games",) if (shown["outcome"] == name).any())]
+    has_short = (shown["outcome"] == "short_games").any()
+    # Nine panels: ties give way to short refills, which are logged from depth `rounds` on.
+    wanted = [name for name in MAIN if name != "tied"] + ["short_games"] if has_short else list(MAIN)
     panels = {say.LABELS[name].capitalize(): shown[shown["outcome"] == name] for name in wanted}
     draw = partial(figures.draw_lines, panels, "players", looks, x_label="players")
-    main_rows = frame[frame["outcome"].isin([*MAIN, "short_games", "short_rounds"])]
-    detail_rows = frame[frame["outcome"].isin(DETAILS)]
+    tables = [
+        Table(name, title, frame[frame["outcome"].isin(outcomes)], TABLE_CAPTION, say.LABELS)
+        for name, title, outcomes in TABLES
+    ]
     items: list[Plot | Table] = [
         Plot(
             "outcomes",
@@ -118,20 +133,20 @@ def outcomes_section(
             lambda narrow: draw(narrow=narrow),
             say.describe_evidence(shown[shown["outcome"].isin(wanted)]),
         ),
-        Table("outcomes", "Means by player count and strategy", main_rows, TABLE_CAPTION, say.LABELS),
+        *tables[:2],
     ]
     if len(players) > 1:
         items.append(
             Table(
                 "changes",
                 f"Differences: {players[-1]} players minus {players[0]}",
-                changes[~changes["outcome"].isin(DETAILS)],
+                changes[changes["outcome"].isin(COMPARED)],
                 "Positive: more with more players. " + TABLE_CAPTION,
                 say.LABELS,
                 signed=True,
             )
         )
-    items.append(Table("details", "Walls, floor, marker and endings", detail_rows, TABLE_CAPTION, say.LABELS))
+    items.append(tables[2])
     return Section(
         "What changes",
         (
@@ -142,6 +157,15 @@ def outcomes_section(
     )
 
 
+TABLES = (
+    (
+        "scores",
+        "Scores and where they come from",
+        ("score", "winning_margin", "wall_points", "floor_paid", "bonus_points"),
+    ),
+    ("games", "Length and endings", ("rounds", "plies", "tied", "ender_wins", "short_games", "short_rounds")),
+    ("details", "Walls, floor and marker", DETAILS),
+)
 TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 
 

@@ -48,7 +48,7 @@ class Sums:
     Attributes
     ----------
     keys
-        A row a group, in sorted order: the values of the columns it was taken by.
+        A row a group, sorted (strategies in the run's order): the values of the columns it was taken by.
     outcomes
         Names of the outcomes, in the order of the columns of `count` and `total`.
     group, deal
@@ -176,12 +176,15 @@ def collect(
     table = run.sql(query).to_arrow_table().combine_chunks()
     frame = pd.DataFrame({name: table.column(i).to_pylist() for i, name in enumerate(names)})
     sizes, blocks = _flatten(table, len(names))
-    group = np.repeat(np.arange(len(frame)), sizes)
+    frame = _name_keys(frame, cells, run.manifest.specs).sort_values(list(names), kind="stable")
+    place = np.empty(len(frame), np.int64)
+    place[frame.index] = np.arange(len(frame))
+    group = np.repeat(place, sizes)
     # Floating sums arrive in the order of threads: sort, and drop the last digits, so that results never differ.
     order = np.lexsort((blocks, group))
     columns = [_flatten(table, len(names) + 1 + i)[1][order] for i in range(2 * len(outcomes))]
     return Sums(
-        keys=_name_keys(frame, cells, run.manifest.specs),
+        keys=frame.reset_index(drop=True),
         outcomes=tuple(outcome.name for outcome in outcomes),
         group=group[order],
         deal=blocks[order],

@@ -233,7 +233,7 @@ def _scale_axis(axis: mpl.axis.Axis, frame: pd.DataFrame, *, signed: bool) -> st
             FuncFormatter(lambda value, _: f"{100 * value:{sign if round(value, 9) else ''}.3g}".replace("-", MINUS))
         )
         return "% points" if signed else "%"
-    return units.pop() if len(units) == 1 else ""
+    return units.pop() if units in ({"points"}, {"Elo"}) else ""
 
 
 def _label_whole_numbers(axis: Axes, values: pd.Series, names: Mapping[int, str] | None) -> None:

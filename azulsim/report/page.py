@@ -40,6 +40,8 @@ from azulsim.report.words import (
 
 SCHEMA = "azulsim.report/1"
 FIGURES, TABLES = "figures", "tables"
+MOST_ROWS = 120
+"""A longer table shows every number in its CSV file only, so that pages stay small."""
 
 _ESTIMATE_COLUMNS = {"outcome", "unit", "estimate", "low", "high", "se", "n", "n_deals", "mde", "note"}
 _COLUMN_LABELS = {
@@ -158,9 +160,12 @@ def _inline(svg: bytes, title: str, prefix: str) -> Markup:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
     text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1))
-    text = re.sub(r'\bid="([^"]*)"', rf'id="{prefix}-\1"', text)
+    used = set(re.findall(r"(?:url\(|href=\")#([^)\"]*)", text))
+    text = re.sub(r' id="([^"]*)"', lambda found: f' id="{prefix}-{found[1]}"' if found[1] in used else "", text)
     text = re.sub(r"url\(#([^)]*)\)", rf"url(#{prefix}-\1)", text)
     text = re.sub(r'href="#([^"]*)"', rf'href="#{prefix}-\1"', text)
+    text = re.sub(r"(?<=\d\.\d\d)\d+", "", text)
+    text = re.sub(r"<g>\s*</g>|<g/>|<!--.*?-->", "", text)
     for place, color in enumerate(DARK):
         text = re.sub(rf"{color}(?![0-9a-f])", f"var(--f{place})", text)
     text = re.sub(r"'DejaVu Sans'(, [^;\"]*)?", "var(--sans)", text)
@@ -193,9 +198,13 @@ def _render(title: str, chapters: list[dict[str, Any]], reports: Sequence[Report
         light=[(f"--f{i}", color) for i, color in enumerate(DARK)],
         dark=[(f"--f{i}", color) for i, color in enumerate(DARK.values())],
         # Inside a script element only "<" could end it.
-        data=Markup(data.decode().replace("<", "\\u003c")),
+        data=Markup(_compact(data).replace("<", "\\u003c")),
     )
     return text.encode()
+
+
+def _compact(data: bytes) -> str:
+    return json.dumps(json.loads(data), ensure_ascii=False, separators=(",", ":"))
 
 
 def _describe_chapter(report: Report, drawn: Mapping[str, _Drawn], prefix: str) -> dict[str, Any]:
@@ -227,10 +236,10 @@ class _Cell:
 
 def _describe_table(table: Table) -> dict[str, Any]:
     is_metric = {"estimate", "low", "high", "unit"} <= set(table.frame.columns)
-    full = _plain_table(table, table.frame)
     if not is_metric:
-        return {"shown": full, "full": None}
-    return {"shown": _wide_table(table), "full": full}
+        return {"shown": _plain_table(table, table.frame), "full": None}
+    full = _plain_table(table, table.frame)
+    return {"shown": _wide_table(table), "full": full if len(table.frame) <= MOST_ROWS else None}
 
 
 def _plain_table(table: Table, frame: pd.DataFrame) -> dict[str, Any]:
@@ -245,6 +254,8 @@ def _plain_table(table: Table, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _plain_cell(name: str, value: Any, spread: float, table: Table) -> _Cell:
+    if name == "p_value" and math.isfinite(value):
+        return _Cell("<\u202f0.001" if value < 0.001 else f"{value:.3f}", "", repr(float(value)), True)
     if isinstance(value, bool | np.bool_):
         return _Cell("yes" if value else "no", "", str(int(value)), False)
     if isinstance(value, int | np.integer):
@@ -271,8 +282,8 @@ def _wide_table(table: Table) -> dict[str, Any]:
     headings = [(clean(table.labels.get(name, _COLUMN_LABELS.get(name, name))), False) for name in keys]
     for outcome in outcomes:
         unit = {"share": "% points" if table.signed else "%"}.get(units[outcome], units[outcome])
-        label = table.labels.get(outcome, str(outcome).replace("_", " "))
-        headings.append((f"{label}, {unit}" if label != unit else label, True))
+        label = clean(table.labels.get(outcome, str(outcome).replace("_", " ")))
+        headings.append((label if unit in label.split() else f"{label}, {unit}", True))
     headings.append(("deals", True))
     rows = []
     for _, group in frame.groupby(_join_keys(frame, keys), sort=False):
