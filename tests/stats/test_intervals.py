@@ -276,7 +276,7 @@ def test_bad_input_gets_one_sentence(call, words):
 # Coverage. Each tournament is one group, so that all intervals of a setting come from one call.
 
 SETTINGS = [
-    {"deals": 40, "skills": [0.3, 0.0], "seat_bias": [0.5, 0.0]},
+    {"deals": 40, "skills": [0.3, 0.0], "seat_bias": [1.1, 0.0]},
     {"deals": 100, "skills": [1.0, 0.0], "seat_bias": [0.5, 0.0]},
     {"deals": 60, "skills": [0.5, 0.2, 0.0], "seat_bias": [0.6, 0.2, 0.0]},
     {"deals": 80, "skills": [0.2, 0.0, -0.2, -0.2], "seat_bias": [0.0, 0.8, 0.2, 0.2]},
