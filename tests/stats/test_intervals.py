@@ -273,15 +273,17 @@ def test_bad_input_gets_one_sentence(call, words):
     assert "\n" not in str(caught.value)
 
 
-# Coverage. Each tournament is one group, so that all intervals of a setting come from one call.
+# Coverage. In SETTINGS hardly any interval is of the beta kind, which is wide on purpose; in SMALL many are.
+# Each tournament is one group, so that all intervals of a setting come from one call.
 
 SETTINGS = [
-    {"deals": 40, "skills": [0.3, 0.0], "seat_bias": [1.1, 0.0]},
+    {"deals": 80, "skills": [0.3, 0.0], "seat_bias": [1.1, 0.0]},
     {"deals": 100, "skills": [1.0, 0.0], "seat_bias": [0.5, 0.0]},
     {"deals": 60, "skills": [0.5, 0.2, 0.0], "seat_bias": [0.6, 0.2, 0.0]},
     {"deals": 80, "skills": [0.2, 0.0, -0.2, -0.2], "seat_bias": [0.0, 0.8, 0.2, 0.2]},
 ]
 SMALL = [
+    {"deals": 40, "skills": [0.3, 0.0], "seat_bias": [1.1, 0.0]},
     {"deals": 2, "skills": [0.5, 0.0]},
     {"deals": 5, "skills": [0.5, 0.0], "seat_bias": [0.5, 0.0]},
     {"deals": 10, "skills": [3.0, 0.0]},
