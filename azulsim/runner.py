@@ -14,17 +14,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
 import joblib
 
 from azulsim import __version__, arena, catalog, log, registry
-from azulsim.errors import InputError
+from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, Plan, flatten_keys, make_experiment, read_experiment
 from azulsim.log import Cell, Commit, Manifest, Run, Shard
 from azulsim.log.manifest import find_gap, read_commits, read_manifest
 from azulsim.schema import Depth
+from azulsim.strategy import Strategy
 
 SECONDS_BETWEEN_LINES = 30.0
 SHARE_BETWEEN_LINES = 0.1
@@ -74,7 +76,7 @@ def run(
     done = [commit for commit in read_commits(folder) if not find_gap(folder, commit)]
     workers = jobs or os.cpu_count() or 1
     if len(done) < plan.n_shards:
-        tasks = _list_tasks(plan, folder, {commit.shard for commit in done}, project)
+        tasks = _list_tasks(plan, manifest, folder, {commit.shard for commit in done}, project)
         try:
             manifest = _play(plan, manifest, folder, tasks, done, workers, progress, project)
         except KeyboardInterrupt as stop:
@@ -120,10 +122,15 @@ def _describe(plan: Plan, project: Path | None) -> Manifest:
         specs=plan.specs,
         shards=plan.n_shards,
         experiment=experiment.model_dump(mode="json", by_alias=True),
-        sources={spec: catalog.source_hash(_find_strategy(spec, project)) for spec in plan.specs},
+        sources={spec: hash_source(spec, project) for spec in plan.specs},
         reports=experiment.reports,
         started=_now(),
     )
+
+
+def hash_source(spec: str, project: Path | None) -> str:
+    """Return the SHA-256 of the file that holds the strategy of a spec."""
+    return catalog.source_hash(_find_strategy(spec, project))
 
 
 def _find_strategy(spec: str, project: Path | None) -> catalog.Entry:
@@ -178,14 +185,17 @@ class Task:
     shard: Shard
     cell: Cell
     specs: tuple[str, ...]
+    sources: tuple[str, ...]
+    """Hash of the file of each spec, as the manifest says."""
     seed: int
     depth: Depth
     denial: bool
     project: Path | None
 
 
-def _list_tasks(plan: Plan, folder: Path, done: set[str], project: Path | None) -> Iterator[Task]:
+def _list_tasks(plan: Plan, manifest: Manifest, folder: Path, done: set[str], project: Path | None) -> Iterator[Task]:
     experiment = plan.experiment
+    sources = tuple(manifest.sources[spec] for spec in plan.specs)
     # Absolute, because a worker process may stand elsewhere.
     folder, project = folder.absolute(), project.absolute() if project else None
     for shard in plan.shards():
@@ -195,6 +205,7 @@ def _list_tasks(plan: Plan, folder: Path, done: set[str], project: Path | None) 
                 shard=shard,
                 cell=plan.cells[shard.cell],
                 specs=plan.specs,
+                sources=sources,
                 seed=experiment.seed,
                 depth=experiment.log,
                 denial=experiment.denial,
@@ -205,12 +216,13 @@ def _list_tasks(plan: Plan, folder: Path, done: set[str], project: Path | None) 
 def play_shard(task: Task) -> Commit:
     """Play one shard and write it; this is what runs in a worker."""
     cell, shard = task.cell, task.shard
+    codes = tuple(task.specs.index(spec) for spec in cell.lineup)
     block = arena.Block(
         cell=cell.index,
         players=cell.players,
         rules=cell.rules,
         lineup=cell.lineup,
-        spec_codes=tuple(task.specs.index(spec) for spec in cell.lineup),
+        spec_codes=codes,
         seatings=cell.seatings,
         seed=task.seed,
         first_deal=shard.first_deal,
@@ -218,7 +230,8 @@ def play_shard(task: Task) -> Commit:
         depth=task.depth,
         denial=task.denial,
     )
-    tables = arena.play_block(block, project=task.project)
+    players = [_make_player(task.specs[code], task.sources[code], task.project) for code in codes]
+    tables = arena.play_block(block, strategies=players)
     numbers = {
         "games": tables.games,
         "rounds": tables.rounds,
@@ -226,6 +239,14 @@ def play_shard(task: Task) -> Commit:
         "placements": tables.placements,
     }
     return log.write_shard(task.folder, shard, numbers, tables.failures, depth=task.depth, specs=task.specs)
+
+
+@lru_cache(maxsize=1024)
+def _make_player(spec: str, source: str, project: Path | None) -> Strategy:
+    """Make a strategy once per process and file; its source must still be the one that the manifest names."""
+    if hash_source(spec, project) != source:
+        raise RunError(f"{_find_strategy(spec, project).path}: was edited while the run was being played")
+    return arena.make_players([spec], project=project)[0]
 
 
 def _play(

@@ -37,9 +37,10 @@ class FakeArena:
     """Number of the block at which `error` is raised."""
     error: BaseException = field(default_factory=KeyboardInterrupt)
 
-    def play_block(self, block: arena.Block, *, project: Path | None) -> Any:
+    def play_block(self, block: arena.Block, *, strategies: Any) -> Any:
         if len(self.blocks) == self.fail_at:
             raise self.error
+        assert [strategy.spec for strategy in strategies] == list(block.lineup)
         self.blocks.append(block)
         cell = log.Cell(
             index=block.cell,
@@ -64,7 +65,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeArena:
 
 
 def make_experiment(**changes: Any) -> Experiment:
-    values: dict[str, Any] = {"name": "fake", "lineup": ["greedy", "uniform"], "deals": 400, "log": "moves", "seed": 3}
+    values: dict[str, Any] = {"name": "fake", "lineup": ["greedy", "uniform"], "deals": 800, "log": "moves", "seed": 3}
     return Experiment(**{**values, **changes})
 
 
@@ -75,14 +76,14 @@ def test_every_deal_is_played_once_and_written(fake: FakeArena, tmp_path: Path) 
         (commit.first_deal, commit.n_deals) for commit in run.commits
     ]
     assert len(fake.blocks) > 3
-    assert run.games()["deal"].nunique() == 400
-    assert (run.n_games, run.n_moves, run.n_failures, run.is_complete) == (800, 800 * PLIES, 1, True)
+    assert run.games()["deal"].nunique() == 800
+    assert (run.n_games, run.n_moves, run.n_failures, run.is_complete) == (1600, 1600 * PLIES, 1, True)
     block = fake.blocks[1]
     assert (block.cell, block.players, block.seed, block.depth) == (0, 2, 3, "moves")
     assert (block.lineup, block.spec_codes, block.seatings) == (("greedy", "uniform"), (0, 1), ((0, 1), (1, 0)))
     manifest = run.manifest
     assert manifest.started <= manifest.finished
-    assert manifest.experiment["deals"] == 400
+    assert manifest.experiment["deals"] == 800
     assert set(manifest.sources) == {"greedy", "uniform"}
     assert runner.read_experiment(run.path / "experiment.toml") == make_experiment()
 
@@ -111,7 +112,7 @@ def test_same_experiment_again_plays_nothing(fake: FakeArena, capsys: pytest.Cap
     [
         ({"seed": 4}, r"holds another run \(seed: 3 there, 4 now\); choose another folder with --out"),
         ({"rules": {"bonus": {"column": 5}}}, r"rules\.bonus\.column: 7 there, 5 now"),
-        ({"deals": 5, "log": "games"}, r"deals: 400 there, 5 now; log: 'moves' there, 'games' now"),
+        ({"deals": 5, "log": "games"}, r"deals: 800 there, 5 now; log: 'moves' there, 'games' now"),
         ({"lineup": ["greedy"]}, "lineup: "),
     ],
 )
@@ -135,6 +136,17 @@ def test_changed_strategy_file_and_version_are_refused(
     monkeypatch.setattr(runner, "__version__", "99")
     with pytest.raises(InputError, match=r"azulsim: .* there, '99' now"):
         runner.run(experiment, jobs=1, progress=False)
+
+
+def test_file_edited_while_a_run_is_played_is_noticed(fake: FakeArena, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    plan = make_experiment(lineup=["mine.py:first_move"]).plan()
+    manifest = runner._describe(plan, None)
+    (task, *_) = runner._list_tasks(plan, manifest, tmp_path / "run", set(), None)
+    (tmp_path / "mine.py").write_text(MINE + "# edited\n")
+    runner._make_player.cache_clear()
+    with pytest.raises(RunError, match=r"mine\.py: was edited while the run was being played"):
+        runner.play_shard(task)
 
 
 def test_interrupted_run_goes_on_with_the_missing_shards(fake: FakeArena) -> None:
@@ -193,10 +205,10 @@ def test_progress_is_plain_lines_without_a_terminal(fake: FakeArena, capsys: pyt
     assert out == ""
     assert err.isascii()
     first, *lines, last = err.splitlines()
-    assert first.startswith("fake: 1 cells x 400 deals = 800 games, log moves, seed 3, azulsim ")
+    assert first.startswith("fake: 1 cells x 800 deals = 1,600 games, log moves, seed 3, azulsim ")
     assert 1 <= len(lines) <= 11
-    assert all(re.fullmatch(r" *\d+%  [\d,]+ of 800 games  [\d,]+ games/s  \S+ \w+ left", line) for line in lines)
-    assert lines[-1].startswith("100%  800 of 800 games")
+    assert all(re.fullmatch(r" *\d+%  [\d,]+ of 1,600 games  [\d,]+ games/s  \S+ \w+ left", line) for line in lines)
+    assert lines[-1].startswith("100%  1,600 of 1,600 games")
     assert last == "1 games failed; see runs/fake/failures"
 
 
@@ -242,7 +254,7 @@ def small(**changes: Any) -> Experiment:
         "name": "small",
         "strategies": ["greedy", "uniform"],
         "players": [2, 3],
-        "deals": 300,
+        "deals": 500,
         "log": "moves",
         "seed": 11,
     }
@@ -279,7 +291,7 @@ def test_real_project_strategy_plays_in_processes(tmp_path: Path, monkeypatch: p
     """A strategy outside the package is found by worker processes, which do not stand in the project folder."""
     (tmp_path / "project" / "strategies").mkdir(parents=True)
     (tmp_path / "project" / "strategies" / "mine.py").write_text(MINE)
-    experiment = small(strategies=["first_move", "uniform"], players=[2], deals=90)
+    experiment = small(strategies=["first_move", "uniform"], players=[2], deals=200)
     project = tmp_path / "project"
     alone = runner.run(experiment, jobs=1, out=tmp_path / "one", progress=False, project=project)
     together = runner.run(experiment, jobs=2, out=tmp_path / "two", progress=False, project=project)
