@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import reference
 
 from azulsim.rules import Rules, Termination
+
+if TYPE_CHECKING:
+    from azulsim.game import Game
 
 NO_WALL = (".....",) * 5
 NO_LINES = ("",) * 5
@@ -149,5 +152,88 @@ class ReferenceSubject:
         return ReferencePlaying(game)
 
 
-SUBJECTS: dict[str, Callable[[], Subject]] = {"reference": ReferenceSubject}
-"""Name of each implementation -> what makes it (so that nothing is imported or compiled before a test needs it)."""
+class EnginePlaying:
+    """A game of the compiled engine."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+
+    def picture(self) -> Picture:
+        game = self.game
+        players = [
+            Player(tuple(wall), tuple(lines), floor, score)
+            for wall, lines, floor, score in zip(game.walls, game.lines, game.floors, game.scores, strict=True)
+        ]
+        return Picture(
+            players,
+            displays=game.displays,
+            center=game.center,
+            has_marker=game.holder is None,
+            holder=game.holder,
+            bag=+Counter(game.bag),
+            lid=+Counter(game.lid),
+            round=game.round,
+            starter=game.starter,
+            seat=game.seat,
+        )
+
+    def legal_moves(self) -> list[tuple[int, str, int]]:
+        return [read_move(text) for text in self.game.legal_moves()]
+
+    def play(self, move: tuple[int, str, int]) -> None:
+        self.game.play(write_move(move))
+
+    def termination(self) -> Termination:
+        return self.game.termination
+
+    def placements(self) -> list[int]:
+        outcome = self.game.outcome
+        assert outcome is not None
+        return outcome.placements
+
+
+class EngineSubject:
+    """The compiled engine, through `azulsim.game.Game`; imported only when a test asks for it, since it compiles."""
+
+    def __init__(self) -> None:
+        from azulsim.game import Game
+
+        self.game_type = Game
+
+    def start(self, players: int, rules: Rules) -> Playing:
+        return EnginePlaying(self.game_type(players, rules=rules))
+
+    def lay(self, picture: Picture, rules: Rules) -> Playing:
+        assert picture.has_marker == (picture.holder is None)
+        game = self.game_type.from_table(
+            walls=[player.wall for player in picture.players],
+            lines=[player.lines for player in picture.players],
+            floors=[player.floor for player in picture.players],
+            scores=[player.score for player in picture.players],
+            displays=picture.displays,
+            center=picture.center,
+            holder=picture.holder,
+            round=picture.round,
+            seat=picture.seat,
+            starter=picture.starter,
+            bag=picture.bag,
+            lid=picture.lid,
+            rules=rules,
+        )
+        return EnginePlaying(game)
+
+
+def read_move(text: str) -> tuple[int, str, int]:
+    """Turn the text of a move (`2B3`, `CR-`) into source, color and line."""
+    source, color, line = text[:-2], text[-2], text[-1]
+    return (0 if source == "C" else int(source), color, 0 if line == "-" else int(line))
+
+
+def write_move(move: tuple[int, str, int]) -> str:
+    """Turn source, color and line into the text of a move."""
+    source, color, line = move
+    return f"{source or 'C'}{color}{line or '-'}"
+
+
+SUBJECTS: dict[str, Callable[[], Subject]] = {"reference": ReferenceSubject, "engine": EngineSubject}
+"""Name of each implementation -> what makes it."""

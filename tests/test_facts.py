@@ -94,6 +94,13 @@ def complete_lines(cells: list[tuple[int, int]]) -> list[str]:
     return lines
 
 
+def before_tiling(wall: list[str]) -> Player:
+    """Return a player whose wall will be this one after the tiling: of each complete row the last tile still waits."""
+    complete = [row for row, tiles in enumerate(wall, 1) if "." not in tiles]
+    before = [tiles[:4] + "." if row in complete else tiles for row, tiles in enumerate(wall, 1)]
+    return Player(before, complete_lines([(row, 5) for row in complete]))
+
+
 def place_cells(subject: Subject, wall: list[str], cells: list[tuple[int, int]]) -> tuple[list[int], list[str]]:
     """Place tiles one after another, downwards in one wall-tiling and upwards in the next; return points and wall."""
     points: list[int] = []
@@ -315,9 +322,11 @@ def answer_next_start(subject: Subject, given: Given) -> Answer:
 
 def answer_game_end(subject: Subject, given: Given) -> Answer:
     walls = given["walls"]
-    players = [Player(wall) for wall in walls] + [Player()] * (2 - len(walls))
+    players = [before_tiling(wall) for wall in walls] + [Player()] * (2 - len(walls))
     game = subject.lay(Picture(players, lay_displays(Rules(), len(players), "W"), bag=spread(60)), Rules())
     game.play((1, "W", 0))
+    after = game.picture().players
+    assert [list(player.wall) for player in after[: len(walls)]] == walls
     return {"ends": game.termination() == Termination.ROW_COMPLETED}
 
 
