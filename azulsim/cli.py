@@ -7,11 +7,12 @@ never waits for numba, pandas or matplotlib.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -127,15 +128,37 @@ def run(
 
     question = read_experiment(experiment, project=project, overrides=set_ or (), rules=rules)
     done = play_experiment(question, out=out, jobs=jobs, seed=seed, deals=deals, progress=True, project=project)
-    written = _write_reports(done, question.reports, project) if question.reports else None
-    _finish(done, written, as_json=as_json)
+    _finish(done, project, as_json=as_json)
+
+
+@app.command()
+def resume(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of an interrupted run.")],
+    jobs: Jobs = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Go on with a run that was interrupted.
+
+    \b
+    Example:
+      azulsim resume runs/demo
+    """
+    from azulsim.experiment import read_experiment
+    from azulsim.runner import run as play_experiment
+
+    question = read_experiment(run_folder / "experiment.toml", project=project)
+    done = play_experiment(question, out=run_folder, jobs=jobs, progress=True, project=project)
+    _finish(done, project, as_json=as_json)
 
 
 @app.command()
 def report(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     names: ReportNames = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to; RUN if left out.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write; into RUN if left out.")
+    ] = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -148,12 +171,18 @@ def report(
     """
     from azulsim.log import read_run
 
-    done = read_run(run_folder)
-    written = _write_reports(done, tuple(names or ()) or _default_reports(done), project, out)
+    done = read_run(run_folder)  # before the plotting library is loaded: bad input is answered at once
+
+    from azulsim.report import build_report
+
+    wanted: list[str | None] = [*names] if names else [None]
+    folders = [out / Path(name).stem if out and name and len(wanted) > 1 else out for name in wanted]
+    pages = [build_report(done, name, folder=to, project=project) for name, to in zip(wanted, folders, strict=True)]
     if as_json:
-        _print_json(json.loads(written.json.read_bytes()))
+        documents = [json.loads(page.json.read_bytes()) for page in pages]
+        _print_json({**documents[0], "reports": [found for document in documents for found in document["reports"]]})
     else:
-        _print_written(written)
+        _print_pages(pages)
 
 
 @app.command()
@@ -162,7 +191,9 @@ def compare(
     players: Annotated[int, typer.Option(min=2, max=4, help="Players at the table.")] = 2,
     deals: Annotated[int, typer.Option(min=1, metavar="N", help="Deals each line-up plays.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Root of all luck.")] = 0,
-    seatings: Annotated[str, typer.Option(metavar="cyclic|full", help="Every rotation, or every order.")] = "cyclic",
+    seatings: Annotated[
+        Literal["cyclic", "full"], typer.Option(help="Who sits where: every rotation, or every order.")
+    ] = "cyclic",
     rules: RulesFile = None,
     jobs: Jobs = None,
     out: Out = None,
@@ -189,6 +220,7 @@ def compare(
         out=out,
         project=project,
         progress=True,
+        page=True,
     )
     if as_json:
         _print_json(answer.to_dict())
@@ -229,40 +261,34 @@ _add_list("reports", "The pages that can be made of a run.", "azulsim reports li
 # What commands share
 
 
-def _write_reports(run: Run, names: tuple[str, ...], project: Path | None, out: Path | None = None) -> Written:
-    from azulsim.report import build_report, write_page
+def _finish(run: Run, project: Path | None, *, as_json: bool) -> None:
+    """Build the reports that the experiment names, say what was done, and fail if a strategy did."""
+    from azulsim.report import build_report
 
-    reports = [build_report(run, name, project=project) for name in names]
-    return write_page(reports, out or run.path)
-
-
-def _default_reports(run: Run) -> tuple[str, ...]:
-    if run.manifest.reports:
-        return run.manifest.reports
-    return ("ranking", "player_count") if len(run.manifest.specs) > 1 else ("player_count",)
-
-
-def _finish(run: Run, written: Written | None, *, as_json: bool) -> None:
+    pages = [build_report(run, project=project)] if run.manifest.reports else []
     if as_json:
-        _print_json(
-            {
-                "run": str(run.path),
-                "games": run.n_games,
-                "moves": run.n_moves,
-                "failures": run.n_failures,
-                "page": str(written.page) if written else None,
-            }
-        )
+        counts = {"games": run.n_games, "moves": run.n_moves, "failures": run.n_failures}
+        _print_json({"run": str(run.path), **counts, "page": str(pages[0].page) if pages else None})
     else:
         typer.echo(f"{run.n_games:,} games, {run.n_moves:,} moves in {run.path}")
-        if written:
-            _print_written(written)
+        _print_pages(pages)
     _fail_if_spoiled(run)
 
 
-def _print_written(written: Written) -> None:
-    typer.echo(written.answer)
-    typer.echo(str(written.page))
+def _print_pages(pages: list[Written]) -> None:
+    """Print the short answer of each page, then where the pages are."""
+    for page in pages:
+        typer.echo(_plain(page.answer))
+    for page in pages:
+        typer.echo(str(page.page))
+
+
+def _plain(text: str) -> str:
+    """Return signs as ASCII when nobody looks at a terminal: a log file may end up anywhere."""
+    return text if sys.stdout.isatty() else text.translate(_ASCII)
+
+
+_ASCII = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2026": "...", "\u00b1": "+/-", "\u00d7": "x"})
 
 
 def _fail_if_spoiled(run: Run) -> None:
@@ -283,6 +309,9 @@ def main() -> None:
     """Run the command in `sys.argv` and exit with its code."""
     words = sys.argv[1:]
     debug = "--debug" in words  # wherever it stands
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign shows another, not an error
+            stream.reconfigure(errors="replace")
     words = ["--debug"] * debug + [word for word in words if word != "--debug"]
     try:
         app(words, prog_name="azulsim")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -182,7 +182,7 @@ def _leads(run: Run, order: list[str]) -> list[Estimate]:
 def _write_page(run: Run) -> Path:
     from azulsim.report import build_report
 
-    return build_report(run, "ranking").write(run.path).page
+    return build_report(run, "ranking", folder=run.path).page
 
 
 def _again(experiment: Experiment, run: Run, rules: Rules | str | Path | None, project: Path | None) -> str:
@@ -237,7 +237,7 @@ def _align(rows: Sequence[Sequence[str]], right: set[int]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _format_interval(row: dict[str, Any], name: str, *, signed: bool = False) -> str:
+def _format_interval(row: Mapping[Hashable, Any], name: str, *, signed: bool = False) -> str:
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
     if not math.isfinite(low):
         return f"{value:+.0f}" if signed else _format_share(value)
