@@ -14,7 +14,8 @@ from azulsim import metrics
 from azulsim.log import Run
 from azulsim.report import Plot, Report, Section, Table, figures, main
 from azulsim.report import shared as say
-from azulsim.report.words import format_estimate, format_p, join_words
+from azulsim.report.words import format_estimate, join_words
+from azulsim.stats import adjust_holm
 
 TITLE = "The starting player marker"
 QUESTION = "What is it worth to start, and when and at what price is the marker taken?"
@@ -114,7 +115,7 @@ def starter_section(effects: pd.DataFrame, tests: pd.DataFrame, looks: figures.L
     """Show the effect of starting round 1, by strategy and player count."""
     shown = say.keep_first_rules(effects)
     shares = shown[shown["outcome"] == "win_share"]
-    panels = say.split_players(shares)
+    panels = say.split_players(say.keep_common(shares))
     draw = partial(
         figures.draw_forest,
         panels,
@@ -124,12 +125,12 @@ def starter_section(effects: pd.DataFrame, tests: pd.DataFrame, looks: figures.L
         signed=True,
     )
     tested = say.keep_first_rules(tests)
-    found = [
-        f"{row.spec} at {row.players} players {format_p(row.p_value)}"
-        for row in tested.itertuples()
-        if row.p_value < SMALL_P
-    ]
-    verdict = f"Seats differ for: {'; '.join(found)}." if found else "For no strategy do the seats differ clearly."
+    differ = adjust_holm(tested["p_value"].to_numpy()) < SMALL_P if len(tested) else []
+    rows = zip(tested.itertuples(), differ, strict=True)
+    found = [f"{row.spec} ({row.players} players)" for row, is_clear in rows if is_clear]
+    verdict = f"in {len(found)} of {len(tested)} cases at 5 %, after Holm's correction for their number"
+    if found and len(found) <= 6:
+        verdict += f": {join_words(found)}"
     plot = Plot(
         "starter",
         "Starting round 1: change of the win share",
@@ -141,19 +142,19 @@ def starter_section(effects: pd.DataFrame, tests: pd.DataFrame, looks: figures.L
         (
             "Seat 0 starts round 1. The schedule decides who sits there, not the game, so the difference between seat "
             "0 and the others is the effect of starting, whatever else the strategies do.",
-            f"All seats at once, by strategy: {verdict}",
+            f"Compared jointly, the seats of a strategy differ {verdict}.",
         ),
         (
             *((plot,) if len(shares) else ()),
             Table("starter", "Starting round 1: seat 0 minus the mean of the others", effects, TABLE_CAPTION,
                   say.LABELS, signed=True),
             Table("seat_tests", "Joint tests that all seats win equally often", tests,
-                  "A small p speaks against equal seats.", {"outcome": "of", "statistic": "F"}),
+                  "A small p speaks against equal seats.", {**say.LABELS, "outcome": "of", "statistic": "F"}),
         ),
     )  # fmt: skip
 
 
-SMALL_P = 0.01
+SMALL_P = 0.05
 
 
 def rates_section(run: Run, looks: figures.Looks, order: list[str]) -> Section:
@@ -209,7 +210,7 @@ def prices_section(run: Run, prices: pd.DataFrame, looks: figures.Looks) -> Sect
     """Show the price of a taking, by round."""
     by_round = metrics.takings(run, outcomes=PRICES)
     paid = say.keep_first_rules(by_round)
-    paid = paid[paid["outcome"] == "price_paid"]
+    paid = say.keep_common(paid[paid["outcome"] == "price_paid"])
     draw = partial(
         figures.draw_lines, say.split_players(paid), "round", looks, x_label="round", height=2.4, share_y=True,
         from_zero=True,
@@ -222,7 +223,7 @@ def prices_section(run: Run, prices: pd.DataFrame, looks: figures.Looks) -> Sect
                 "prices",
                 "Points really paid for the marker, by round",
                 lambda narrow: draw(narrow=narrow),
-                f"Means over takings; rounds from 8 on are together. {say.describe_evidence(paid)}",
+                f"Means over takings. {say.RARE} {say.describe_evidence(paid)}",
             ),
             Table("prices", "Price of a taking", prices, TABLE_CAPTION, say.LABELS),
             Table("prices_by_round", "Price of a taking, by round", by_round, TABLE_CAPTION, say.LABELS),
@@ -236,7 +237,7 @@ def afterwards_section(run: Run, looks: figures.Looks) -> Section:
     later = metrics.next_round_associations(run)
     shown = say.keep_first_rules(holders)
     shares = shown[shown["outcome"] == "win_share"]
-    panels = say.split_players(shares)
+    panels = say.split_players(say.keep_common(shares))
     draw = partial(
         figures.draw_lines, panels, "round", looks, x_label="round in which it was taken", height=2.4, signed=True,
         references=dict.fromkeys(panels, 0.0), share_y=True,
@@ -252,7 +253,7 @@ def afterwards_section(run: Run, looks: figures.Looks) -> Section:
                 "holders",
                 "Win share of takers minus others, by round",
                 lambda narrow: draw(narrow=narrow),
-                f"Association. Rounds from 8 on are together. {say.describe_evidence(shares)}",
+                f"Association. {say.RARE} {say.describe_evidence(say.keep_common(shares))}",
             ),
             Table("holders", "Takers minus others, at the end of the game", holders, TABLE_CAPTION,
                   say.LABELS, signed=True),

@@ -108,9 +108,9 @@ def answer(
         f"the mean score changes by {format_estimate(rows.loc['score'], signed=True)}, "
         f"from {format_estimate(pick('score', few), unit=False)} to {format_estimate(pick('score', many), unit=False)}",
         f"the game by {format_estimate(rows.loc['rounds'], signed=True)}",
-        f"what a player pays to the floor by {format_estimate(rows.loc['floor_paid'], signed=True)}",
+        f"what it pays to the floor by {format_estimate(rows.loc['floor_paid'], signed=True)}",
     ]
-    return (f"From {few} to {many} players, with {best} in the seats, {join_words(parts)}.",), numbers
+    return (f"For {best}, from {few} to {many} players, {join_words(parts)}.",), numbers
 
 
 def outcomes_section(
@@ -225,7 +225,7 @@ def seats_section(seats: pd.DataFrame, tests: pd.DataFrame, looks: figures.Looks
             ),
             Table("seats", "Win share by seat", seats, TABLE_CAPTION, say.LABELS),
             Table("seat_tests", "Joint tests that all seats are equal", tests, "A small p speaks against equal seats.",
-                  {"outcome": "of", "statistic": "F"}),
+                  {**say.LABELS, "outcome": "of", "statistic": "F"}),
         ),
     )  # fmt: skip
 

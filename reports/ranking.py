@@ -30,7 +30,8 @@ def build(run: Run) -> Report:
     shares = shown[shown["outcome"] == "win_share"]
     order = say.order_specs(shown[shown["outcome"] == "times_fair"])
     ratings = metrics.ratings(run)
-    sentence, numbers = name_best(shown)
+    leads = metrics.leads(run)
+    sentence, numbers = name_best(shown, say.keep_first_rules(leads))
     return Report(
         name="ranking",
         title=TITLE,
@@ -42,7 +43,7 @@ def build(run: Run) -> Report:
             f"({say.count_deals(run)}).",
         ),
         sections=(
-            shares_section(results, shares, looks, order),
+            shares_section(results, shares, leads, looks, order),
             payoffs_section(run, order),
             ratings_section(ratings, looks, order),
         ),
@@ -84,23 +85,27 @@ def nothing_to_rank(run: Run) -> Report:
     )
 
 
-def name_best(shown: pd.DataFrame) -> tuple[str, dict[str, object]]:
+def name_best(shown: pd.DataFrame, leads: pd.DataFrame) -> tuple[str, dict[str, object]]:
     """Name the strategy with the greatest win share at each player count."""
     parts, numbers = [], {}
     for players, rows in shown.groupby("players", sort=True):
         shares = rows[rows["outcome"] == "win_share"].sort_values("estimate", ascending=False, kind="stable")
         best = shares.iloc[0]
         times = rows[(rows["outcome"] == "times_fair") & (rows["spec"] == best["spec"])].iloc[0]
-        times_text = format_number(times["estimate"], 2)
-        parts.append(
-            f"at {players} players {best['spec']} with {format_estimate(best)}, {times_text} times the fair share"
-        )
+        as_multiple = f"{format_number(times['estimate'], 2)} times the fair share"
+        lead = leads[(leads["players"] == players) & (leads["spec"] == best["spec"])].iloc[0]
+        clear = f"ahead of {lead['next']} by {format_estimate(lead, signed=True)}"
+        if not lead["low"] > 0:
+            clear = f"not to be told from {lead['next']} ({format_estimate(lead, signed=True)})"
+        parts.append(f"{best['spec']} at {players} players: {format_estimate(best)}, {as_multiple}, {clear}")
         numbers[f"{players}_players"] = {
             "best": str(best["spec"]),
             "times_fair": times["estimate"],
+            "next": str(lead["next"]),
+            "lead": {name: lead[name] for name in ("estimate", "low", "high", "n_deals", "mde")},
             **{name: best[name] for name in ("estimate", "low", "high", "n_deals", "mde")},
         }
-    return f"Most wins go to {'; '.join(parts)}.", numbers
+    return f"Most wins go to {'; to '.join(parts)}.", numbers
 
 
 def smallest(shares: pd.DataFrame) -> str:
@@ -108,7 +113,9 @@ def smallest(shares: pd.DataFrame) -> str:
     return format_number(100 * shares["mde"].max(), 1)
 
 
-def shares_section(results: pd.DataFrame, shares: pd.DataFrame, looks: figures.Looks, order: list[str]) -> Section:
+def shares_section(
+    results: pd.DataFrame, shares: pd.DataFrame, leads: pd.DataFrame, looks: figures.Looks, order: list[str]
+) -> Section:
     """Show win shares against the fair share."""
     panels = say.split_players(shares)
     fair = {title: 1 / int(rows["players"].iloc[0]) for title, rows in panels.items()}
@@ -119,6 +126,7 @@ def shares_section(results: pd.DataFrame, shares: pd.DataFrame, looks: figures.L
         (
             Plot("shares", "Win share", lambda narrow: draw(narrow=narrow), say.describe_evidence(shares)),
             Table("results", "Results", results, TABLE_CAPTION, say.LABELS),
+            Table("leads", "Lead over the next in rank", leads, TABLE_CAPTION, say.LABELS, signed=True),
         ),
     )
 

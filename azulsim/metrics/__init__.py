@@ -28,7 +28,7 @@ from azulsim.metrics.marker import (
     taking_moves,
     takings,
 )
-from azulsim.metrics.ranking import payoffs, ratings, strategy_results
+from azulsim.metrics.ranking import leads, payoffs, ratings, strategy_results
 
 __all__ = [
     "KEYS",
@@ -44,6 +44,7 @@ __all__ = [
     "game_lengths",
     "has_depth",
     "holder_associations",
+    "leads",
     "list_cells",
     "margins",
     "marker_rates",

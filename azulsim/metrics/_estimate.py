@@ -8,6 +8,7 @@ from them is decided in `azulsim.stats`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ _ESTIMATE_COLUMNS = {"outcome", "unit", "estimate", "low", "high", "se", "n", "n
 
 Array = npt.NDArray[Any]
 Coefficients = Callable[[Sequence[object]], Sequence[float]]
-"""From the levels of a key, in sorted order, to the weights of a contrast."""
+"""From the levels of a key, in the order of the groups, to the weights of a contrast."""
 
 
 def estimate(sums: Sums, outcomes: Sequence[Outcome]) -> pd.DataFrame:
@@ -109,6 +110,21 @@ def check_equal(sums: Sums, split: str) -> pd.DataFrame:
     names = ["outcome", "statistic", "df_numerator", "df_denominator", "p_value", "n_deals", "note"]
     frame = pd.DataFrame(rows, columns=[*others, *names])
     return frame.astype({name: sums.keys[name].dtype for name in others})
+
+
+def select_groups(sums: Sums, groups: Sequence[int]) -> Sums:
+    """Return the sums of some groups only, in the order given."""
+    inside = np.flatnonzero(np.isin(sums.group, groups))
+    place = {group: i for i, group in enumerate(groups)}
+    group = np.array([place[old] for old in sums.group[inside].tolist()], np.int64)
+    return replace(
+        sums,
+        keys=sums.keys.loc[list(groups)].reset_index(drop=True),
+        group=group,
+        deal=sums.deal[inside],
+        count=sums.count[inside],
+        total=sums.total[inside],
+    )
 
 
 def _means(sums: Sums) -> tuple[Array, Array]:

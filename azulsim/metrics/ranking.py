@@ -7,12 +7,13 @@ left out. A ranking holds for the field it was played in: who else sits at the t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from azulsim.metrics._estimate import estimate
+from azulsim.metrics._estimate import contrast, estimate, select_groups
 from azulsim.metrics._tables import Outcome, collect, list_cells
 from azulsim.metrics.games import BY, OUTCOMES
 from azulsim.stats import fit_ratings
@@ -28,8 +29,26 @@ def strategy_results(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:
 
 
 _TIMES_FAIR = Outcome(
-    "times_fair", "win_share * players", "x fair", "Win share as a multiple of the fair share 1/players."
+    "times_fair", "win_share * players", "times", "Win share as a multiple of the fair share 1/players."
 )
+
+
+def leads(run: Run) -> pd.DataFrame:
+    """Estimate the lead in win share of each strategy over the next one in rank (column `next`), by player count.
+
+    Both meet on the same deals, so that the interval of the lead is not that of two independent means.
+    """
+    outcome = OUTCOMES["win_share"]
+    sums = collect(run, [outcome], BY, lineups="mixed")
+    ranked = estimate(sums, [outcome])
+    parts = []
+    for _, rows in ranked.groupby([str(name) for name in sums.keys if name != "spec"], sort=False, observed=True):
+        order = rows.sort_values("estimate", ascending=False, kind="stable").index
+        for better, worse in pairwise(order):
+            pair = select_groups(sums, [better, worse])
+            lead = contrast(pair, [outcome], "spec", lambda _: (1.0, -1.0))
+            parts.append(lead.assign(spec=sums.keys["spec"][better], next=sums.keys["spec"][worse]))
+    return pd.concat(parts, ignore_index=True) if parts else ranked.assign(next=ranked["spec"])
 
 
 def payoffs(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:

@@ -56,6 +56,9 @@ def build_report(
     run = run if isinstance(run, Run) else read_run(run)
     names = [name] if name else list(run.manifest.reports or DEFAULT)
     reports = [make_report(load_module(find("reports", each, project=project)), run) for each in names]
+    if not name:
+        commands = describe_run(run)["commands"]
+        reports = [replace(report, provenance={**report.provenance, "commands": commands}) for report in reports]
     if folder is None:
         folder = run.path / "reports" / reports[0].name if name else run.path
     question = run.manifest.question or run.manifest.name
@@ -101,7 +104,10 @@ def describe_run(run: Run, name: str = "") -> dict[str, Any]:
         "content hashes": {table: digest[:16] for table, digest in run.hashes.items()},
         "unfinished": "" if run.is_complete else f"{len(run.commits)} of {manifest.shards} shards are there",
         "failed games": f"{run.n_failures:,}" if run.n_failures else "",
-        "commands": ["azulsim run RUN/experiment.toml --out NEW", f"azulsim report NEW {name}".rstrip()],
+        "commands": [
+            "azulsim run RUN/experiment.toml --out NEW",
+            f"azulsim report NEW --report {name}" if name else "azulsim report NEW",
+        ],
     }
     return {key: value for key, value in described.items() if value not in ("", None)}
 

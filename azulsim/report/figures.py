@@ -100,7 +100,7 @@ def draw_forest(
             axis.set_ylim(len(names) - 0.4, -0.75)
             axis.grid(visible=False, axis="y")
             axis.margins(x=0.12)
-            axis.xaxis.set_major_locator(MaxNLocator(4 if not narrow else 6))
+            axis.xaxis.set_major_locator(MaxNLocator(6 if narrow else 4, steps=[1, 2, 5, 10]))
     return figure
 
 
@@ -212,7 +212,7 @@ def _draw_dot(axis: Axes, row: pd.Series, y: float, look: Look, *, write: bool, 
         text = f"{(100 if share else 1) * row['estimate']:{'+' if signed else ''}.{digits}f}".replace("-", MINUS)
         axis.annotate(
             text, (row["estimate"], y), (0, 5.5), textcoords="offset points", ha="center", va="bottom",
-            color=INK, fontsize=7.5,
+            color=INK, fontsize=7.5, bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}, zorder=2.5,
         )  # fmt: skip
 
 
@@ -226,7 +226,7 @@ def _name_reference(axis: Axes, at: float, name: str) -> None:
 def _scale_axis(axis: mpl.axis.Axis, frame: pd.DataFrame, *, signed: bool) -> str:
     """Let an axis speak in per cent for shares; return the unit to name in the title."""
     units = set(frame["unit"])
-    axis.set_major_locator(MaxNLocator(5))
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     if units == {"share"}:
         sign = "+" if signed else ""
         axis.set_major_formatter(
@@ -262,7 +262,8 @@ def _add_legend(figure: Figure, looks: Looks, names: Sequence[str], *, narrow: b
                linestyle=looks[name].line, linewidth=2 if is_line else 1.2)
         for name in shown
     ]  # fmt: skip
-    columns = max(1, min(len(shown), room // (max(map(len, labels)) + 5)))
+    fit = max(1, min(len(shown), room // (max(map(len, labels)) + 5)))
+    columns = -(-len(shown) // -(-len(shown) // fit))
     figure.legend(
         handles, labels, loc="outside upper left", ncols=columns, labelcolor=INK, handlelength=1.6, columnspacing=1.4,
         borderaxespad=0.2, handletextpad=0.6,

@@ -44,6 +44,7 @@ MOST_ROWS = 120
 """A longer table shows every number in its CSV file only, so that pages stay small."""
 
 _ESTIMATE_COLUMNS = {"outcome", "unit", "estimate", "low", "high", "se", "n", "n_deals", "mde", "note"}
+_NUMBER_KEYS = {"players", "seat", "round", "rounds", "move", "cell"}
 _COLUMN_LABELS = {
     "spec": "strategy",
     "n_deals": "deals",
@@ -225,12 +226,20 @@ def _describe_section(section: Section, drawn: Mapping[str, _Drawn], prefix: str
 
 
 @dataclass(frozen=True)
+class _Heading:
+    text: str
+    kind: str
+    """How the column is sorted: `number` or `text`."""
+    look: str
+    """`number` (set flush right), `name` (text) or `key` (small whole numbers, flush left)."""
+
+
+@dataclass(frozen=True)
 class _Cell:
     text: str
-    minor: str
-    """What follows in smaller type, such as the half-width."""
     sort: str
-    is_number: bool
+    minor: str = ""
+    """What follows in smaller type, such as the half-width."""
     hint: str = ""
 
 
@@ -244,31 +253,35 @@ def _describe_table(table: Table) -> dict[str, Any]:
 
 def _plain_table(table: Table, frame: pd.DataFrame) -> dict[str, Any]:
     frame = frame.drop(columns=[name for name in ("note",) if name in frame and not frame[name].astype(bool).any()])
-    headings = [clean(table.labels.get(str(name), _COLUMN_LABELS.get(str(name), str(name)))) for name in frame.columns]
-    numeric = [pd.api.types.is_numeric_dtype(frame[name].dtype) for name in frame.columns]
-    rows = []
-    for _, row in frame.iterrows():
-        spread = row.get("se", np.nan)
-        rows.append([_plain_cell(name, row[name], spread, table) for name in frame.columns])
-    return {"headings": list(zip(headings, numeric, strict=True)), "rows": rows}
+    headings = [_key_heading(table, str(name), frame[name]) for name in frame.columns]
+    rows = [
+        [_plain_cell(str(name), row[name], row.get("se", np.nan), table) for name in frame.columns]
+        for _, row in frame.iterrows()
+    ]
+    return {"headings": headings, "rows": rows}
+
+
+def _key_heading(table: Table, name: str, column: pd.Series) -> _Heading:
+    text = clean(table.labels.get(name, _COLUMN_LABELS.get(name, name)))
+    if not pd.api.types.is_numeric_dtype(column.dtype):
+        return _Heading(text, "text", "name")
+    return _Heading(text, "number", "key" if name in _NUMBER_KEYS else "number")
 
 
 def _plain_cell(name: str, value: Any, spread: float, table: Table) -> _Cell:
-    if name == "p_value" and math.isfinite(value):
-        return _Cell("<\u202f0.001" if value < 0.001 else f"{value:.3f}", "", repr(float(value)), True)
     if isinstance(value, bool | np.bool_):
-        return _Cell("yes" if value else "no", "", str(int(value)), False)
+        return _Cell("yes" if value else "no", str(int(value)))
     if isinstance(value, int | np.integer):
-        return _Cell(f"{value:,}", "", str(value), True)
+        return _Cell(f"{value:,}", str(value))
     if isinstance(value, float | np.floating):
         if not math.isfinite(value):
-            return _Cell(MISSING, "", "", True)
-        decimals = (
-            4 if name == "p_value" else min(decimals_for(float(spread)) + 1, 5) if name in _ESTIMATE_COLUMNS else 3
-        )
-        return _Cell(format_number(float(value), decimals), "", repr(float(value)), True)
+            return _Cell(MISSING, "")
+        if name == "p_value":
+            return _Cell("<\u202f0.001" if value < 0.001 else f"{value:.3f}", repr(float(value)))
+        decimals = min(decimals_for(float(spread)) + 1, 5) if name in _ESTIMATE_COLUMNS else 3
+        return _Cell(format_number(float(value), decimals), repr(float(value)))
     text = clean(str(value))
-    return _Cell(table.labels.get(text, text) if name == "outcome" else text, "", text, False)
+    return _Cell(table.labels.get(text, text) if name == "outcome" else text, text)
 
 
 def _wide_table(table: Table) -> dict[str, Any]:
@@ -279,12 +292,13 @@ def _wide_table(table: Table) -> dict[str, Any]:
         frame = frame.assign(outcome="share")
     outcomes = list(dict.fromkeys(frame["outcome"]))
     units = dict(zip(frame["outcome"], frame["unit"], strict=True))
-    headings = [(clean(table.labels.get(name, _COLUMN_LABELS.get(name, name))), False) for name in keys]
+    headings = [_key_heading(table, name, frame[name]) for name in keys]
     for outcome in outcomes:
         unit = {"share": "% points" if table.signed else "%"}.get(units[outcome], units[outcome])
         label = clean(table.labels.get(outcome, str(outcome).replace("_", " ")))
-        headings.append((label if unit in label.split() else f"{label}, {unit}", True))
-    headings.append(("deals", True))
+        text = label if unit in label.split() else f"{label}, {unit}"
+        headings.append(_Heading(text, "number", "number"))
+    headings.append(_Heading("deals", "number", "number"))
     rows = []
     for _, group in frame.groupby(_join_keys(frame, keys), sort=False):
         first = group.iloc[0]
@@ -304,7 +318,7 @@ def _join_keys(frame: pd.DataFrame, keys: Sequence[str]) -> npt.NDArray[np.int64
 
 def _estimate_cell(row: pd.Series | None, *, signed: bool) -> _Cell:
     if row is None or not math.isfinite(row["estimate"]):
-        return _Cell(MISSING, "", "", True, hint="" if row is None else str(row.get("note", "")))
+        return _Cell(MISSING, "", hint="" if row is None else str(row.get("note", "")))
     value, half = format_short(row, signed=signed)
     scale = 100 if row["unit"] == "share" else 1
     digits = decimals_for(float(row["se"]) * scale) + 1 if row["se"] > 0 else 2
@@ -313,7 +327,7 @@ def _estimate_cell(row: pd.Series | None, *, signed: bool) -> _Cell:
         low, high = (format_number(float(row[end]) * scale, digits) for end in ("low", "high"))
         seen = format_number(float(row["mde"]) * scale, digits)
         hint = f"{low} to {high}; smallest detectable {seen}" + (f"; {hint}" if hint else "")
-    return _Cell(value, f"\u00b1\u202f{half}" if half else "", repr(float(row["estimate"])), True, hint=hint)
+    return _Cell(value, repr(float(row["estimate"])), f"\u00b1\u202f{half}" if half else "", hint)
 
 
 # JSON

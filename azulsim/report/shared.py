@@ -90,16 +90,27 @@ def order_specs(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
 
 
-def describe_evidence(frame: pd.DataFrame, *, signed: bool = False) -> str:
+def describe_evidence(frame: pd.DataFrame) -> str:
     """Say what a figure was seen from: interval, deals, and the smallest difference it could have shown."""
-    deals = frame["n_deals"]
-    text = f"95 % intervals over {_span(deals.min(), deals.max(), 0)} deals"
+    frame = frame[frame["n_deals"] > 0]
+    text = f"95 % intervals over {_span(frame['n_deals'].min(), frame['n_deals'].max(), 0)} deals"
     parts = []
     for unit, rows in frame[frame["mde"] > 0].groupby("unit", sort=False):
         scale, word = (100, "% points") if unit == "share" else (1, str(unit))
         low, high = rows["mde"].min() * scale, rows["mde"].max() * scale
-        parts.append(f"{_span(low, high, decimals_for(low) + (low < 1))} {word}")
+        parts.append(f"{_span(low, high, decimals_for(high, most=3) + (high < 10))} {word}")
     return f"{text}; smallest detectable difference {join_words(parts)}." if parts else f"{text}."
+
+
+def keep_common(frame: pd.DataFrame) -> pd.DataFrame:
+    """Keep the rows that enough deals stand behind to be drawn; the others would only stretch the axes."""
+    fewest = max(FEWEST_DEALS, 0.05 * float(frame["n_deals"].max())) if len(frame) else 0
+    return frame.loc[frame["n_deals"] >= fewest]
+
+
+FEWEST_DEALS = 20
+"""Points seen in fewer deals, or in fewer than 5 % of the most seen point's, are in tables only."""
+RARE = "Points seen in few deals are in the table only."
 
 
 def count_deals(run: Run) -> str:
