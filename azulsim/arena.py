@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -313,7 +314,7 @@ class _Lockstep:
                 if int(self.lives[slot]["game"]) not in self.block.failures:
                     self.block.fail(self.games[slot], self.lives[slot], int(status))
             done = active[now != driver.GOES_ON]
-            numbers = [number for number, _ in zip(waiting, done, strict=False)]
+            numbers = list(islice(waiting, len(done)))
             self._begin(done[: len(numbers)], np.array(numbers, np.int64))
             active = np.setdiff1d(active, done[len(numbers) :])
         return self.log
