@@ -113,7 +113,7 @@ def test_wheel_holds_the_bundled_plugins_and_the_data_files(archives: Archives) 
         "azulsim/reports/marker.py",
     }
     assert wanted <= inside
-    for suffix in (".html", ".css", ".js", ".mplstyle"):
+    for suffix in (".html", ".css", ".js"):
         assert any(name.startswith("azulsim/report/") and name.endswith(suffix) for name in inside), suffix
 
 
