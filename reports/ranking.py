@@ -92,12 +92,10 @@ def name_best(shown: pd.DataFrame, leads: pd.DataFrame) -> tuple[str, dict[str, 
         shares = rows[rows["outcome"] == "win_share"].sort_values("estimate", ascending=False, kind="stable")
         best = shares.iloc[0]
         times = rows[(rows["outcome"] == "times_fair") & (rows["spec"] == best["spec"])].iloc[0]
-        as_multiple = f"{format_number(times['estimate'], 2)} times the fair share"
         lead = leads[(leads["players"] == players) & (leads["spec"] == best["spec"])].iloc[0]
-        clear = f"ahead of {lead['next']} by {format_estimate(lead, signed=True)}"
-        if not lead["low"] > 0:
-            clear = f"not to be told from {lead['next']} ({format_estimate(lead, signed=True)})"
-        parts.append(f"{best['spec']} at {players} players: {format_estimate(best)}, {as_multiple}, {clear}")
+        standing = f"ahead of {lead['next']}" if lead["low"] > 0 else f"not to be told from {lead['next']}"
+        fair = format_number(100 / int(str(players)), 0)
+        parts.append(f"{best['spec']} at {players} players, {format_estimate(best)} where {fair} is fair, {standing}")
         numbers[f"{players}_players"] = {
             "best": str(best["spec"]),
             "times_fair": times["estimate"],

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from azulsim import schema
-from azulsim.log import Cell, Manifest, Shard, create_run, finish_run, write_shard
+from azulsim.log import Cell, Manifest, Shard, create_run, write_shard
 from azulsim.rules import Rules, Termination
 
 Tables = dict[str, npt.NDArray[Any]]
@@ -164,5 +164,4 @@ def write_run(
             [lineup], skills=list(skills.values()), deals=deals, seed=seed, starter=starter, first_cell=index
         )
         write_shard(folder, Shard(index, 0, deals), tables, [], depth=depth, specs=specs)
-    finish_run(folder, manifest)
     return folder

@@ -1,0 +1,259 @@
+"""Metrics against plain pandas, and against runs whose truth is planted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import synthetic
+
+import azulsim
+from azulsim import metrics
+from azulsim.errors import InputError
+from azulsim.log import Run, read_run
+from azulsim.rules import Bonus, Rules
+
+SKILLS = {"strong": 8.0, "weak": -4.0, "'; DROP TABLE games; --": 0.0}
+STRONG, WEAK, ODD = SKILLS
+LINEUPS = [(STRONG,) * 2, (WEAK,) * 2, (STRONG, WEAK), (STRONG, ODD), (WEAK, ODD), (STRONG,) * 3, (STRONG, WEAK, ODD)]
+STARTER = 5.0
+
+
+@pytest.fixture(scope="session")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run with known skills and a known advantage of the starter."""
+    folder = tmp_path_factory.mktemp("runs") / "planted"
+    return read_run(synthetic.write_run(folder, LINEUPS, skills=SKILLS, deals=300, starter=STARTER))
+
+
+@pytest.fixture(scope="session")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A small run of real games."""
+    return azulsim.run("demo", out=tmp_path_factory.mktemp("runs") / "real", deals=12, jobs=1, progress=False)
+
+
+def pick(frame: pd.DataFrame, **values: object) -> pd.Series:
+    for name, value in values.items():
+        frame = frame[frame[name] == value]
+    assert len(frame) == 1
+    return frame.iloc[0]
+
+
+def add_margin(games: pd.DataFrame) -> pd.DataFrame:
+    def best_other(scores: pd.Series) -> pd.Series:
+        return pd.Series([scores.drop(i).max() for i in scores.index], index=scores.index)
+
+    return games.assign(margin=games["score"] - games.groupby("game")["score"].transform(best_other))
+
+
+def test_means_and_errors_equal_cluster_robust_least_squares(real: Run) -> None:
+    games = add_margin(real.games())
+    frame = metrics.summarize(real, ["score", "margin"], by=("players", "spec"))
+    for (players, spec), rows in games.groupby(["players", "spec"], observed=True):
+        for outcome in ("score", "margin"):
+            row = pick(frame, players=players, spec=spec, outcome=outcome)
+            fit = sm.OLS(rows[outcome].astype(float), np.ones(len(rows))).fit(
+                cov_type="cluster", cov_kwds={"groups": rows["deal"].astype(int)}
+            )
+            # statsmodels multiplies the variance by (n - 1) / (n - k) more, which is 1 for a constant.
+            assert row["estimate"] == pytest.approx(fit.params.iloc[0])
+            assert row["se"] == pytest.approx(fit.bse.iloc[0])
+            assert (row["n"], row["n_deals"]) == (len(rows), rows["deal"].nunique())
+            assert row["low"] < row["estimate"] < row["high"]
+            assert row["mde"] == pytest.approx(2.8 * row["se"], rel=0.01)
+
+
+def test_numbers_of_a_game_equal_those_found_by_hand(real: Run) -> None:
+    games = real.games()
+    by_game = games.groupby("game")
+    ended = by_game["termination"].first() == "ROW_COMPLETED"
+    ender = games[games["is_ender"]].groupby("game")["win_share"].sum().reindex(ended.index, fill_value=0.0)
+    tied = by_game["win_share"].max() < 1
+    winners = add_margin(games).query("placement == 1")
+    frame = metrics.summarize(real, ["ender_wins", "tied", "rounds", "winning_margin"], by=["players"])
+    players = by_game["players"].first()
+    for count in (2, 3, 4):
+        here = players == count
+        assert pick(frame, players=count, outcome="ender_wins")["estimate"] == pytest.approx(ender[here & ended].mean())
+        assert pick(frame, players=count, outcome="tied")["estimate"] == pytest.approx(tied[here].mean())
+        assert pick(frame, players=count, outcome="rounds")["estimate"] == pytest.approx(
+            by_game["rounds"].first()[here].mean()
+        )
+        assert pick(frame, players=count, outcome="winning_margin")["estimate"] == pytest.approx(
+            winners.query("players == @count")["margin"].mean()
+        )
+
+
+def test_short_refills_equal_those_found_by_hand(planted: Run) -> None:
+    rounds = planted.rounds(columns=["game", "players", "seat", "is_short"])
+    games = rounds[rounds["seat"] == 0].groupby("game").agg({"players": "first", "is_short": ["max", "mean"]})
+    frame = metrics.short_refills(planted, by=["players"])
+    for count in (2, 3):
+        here = games[games["players", "first"] == count]["is_short"]
+        assert 0 < here["max"].mean() < 1
+        assert pick(frame, players=count, outcome="short_games")["estimate"] == pytest.approx(here["max"].mean())
+        assert pick(frame, players=count, outcome="short_rounds")["estimate"] == pytest.approx(here["mean"].mean())
+
+
+def test_takings_equal_those_found_by_hand(real: Run) -> None:
+    moves = real.moves(
+        columns=["game", "round", "ply", "seat", "marker", "forced", "floor", "tiles", "players", "spec"]
+    )
+    moves["move"] = moves.groupby(["game", "round"])["ply"].rank().astype(int)
+    takings = moves[moves["marker"]]
+    rounds = real.rounds().query("holder == seat")
+    takings = takings.merge(rounds[["game", "round", "marker_price", "marker_price_paid"]], on=["game", "round"])
+    takings["space_price"] = np.array([1, 1, 2, 2, 2, 3, 3, 0, 0, 0])[takings["floor"]]
+    assert len(takings) == len(rounds) > 1000
+    frame = metrics.takings(real, by=("players", "spec"))
+    hand = {"move": "move", "price": "marker_price", "price_paid": "marker_price_paid", "tiles": "tiles",
+            "floor_before": "floor", "space_price": "space_price", "forced": "forced"}  # fmt: skip
+    for (players, spec), rows in takings.groupby(["players", "spec"], observed=True):
+        for outcome, column in hand.items():
+            row = pick(frame, players=players, spec=spec, outcome=outcome)
+            assert row["estimate"] == pytest.approx(rows[column].mean()), outcome
+            assert row["n"] == len(rows)
+
+
+def test_shares_of_a_distribution_sum_to_one(real: Run) -> None:
+    for frame in (
+        metrics.game_length_distribution(real),
+        metrics.score_distribution(real),
+        metrics.taking_moves(real),
+    ):
+        sums = frame.groupby(["players", "spec"], observed=True)["estimate"].sum()
+        assert np.allclose(sums, 1)
+
+
+def test_seats_and_takers_share_out_the_whole(real: Run) -> None:
+    seats = metrics.win_shares(real, by=["players", "seat"])
+    assert np.allclose(seats.groupby("players")["estimate"].sum(), 1)
+    takes = metrics.marker_rates(real, by=["players"])
+    for _, row in takes[takes["outcome"] == "takes"].iterrows():
+        unclaimed = pick(takes, players=row["players"], outcome="unclaimed")["estimate"]
+        assert row["estimate"] * row["players"] + unclaimed == pytest.approx(1)
+
+
+def test_planted_starter_effect_is_found(planted: Run) -> None:
+    frame = metrics.starter_effects(planted)
+    scores = frame[frame["outcome"] == "score"]
+    assert len(scores) == 6
+    assert ((scores["estimate"] - STARTER).abs() < 3.5 * scores["se"]).all()
+    assert (scores["estimate"] / scores["se"] > 5).all()
+    tests = metrics.seat_tests(planted, outcome="score")
+    assert (tests["p_value"] < 0.001).all()
+
+
+def test_starter_effect_is_paired_by_deal(planted: Run) -> None:
+    games = planted.games()
+    rows = games[(games["players"] == 3) & (games["spec"] == WEAK)]
+    by_deal = rows.pivot_table(index="deal", columns="seat", values="score", aggfunc="mean")
+    effect = by_deal[0] - (by_deal[1] + by_deal[2]) / 2
+    row = pick(metrics.starter_effects(planted), players=3, spec=WEAK, outcome="score")
+    assert row["estimate"] == pytest.approx(effect.mean())
+    assert row["se"] == pytest.approx(effect.std() / np.sqrt(len(effect)))
+
+
+def test_no_planted_effect_gives_uniform_p_values(tmp_path: Path) -> None:
+    lineups = [(STRONG,) * 2] * 60
+    run = read_run(synthetic.write_run(tmp_path / "null", lineups, skills=SKILLS, deals=30, depth="games"))
+    p = metrics.seat_tests(run, by=("cell",), outcome="score")["p_value"]
+    assert len(p) == 60
+    assert 0.35 < p.mean() < 0.65
+    assert (p < 0.05).mean() < 0.2
+
+
+def test_associations_compare_takers_with_the_same_group_when_it_did_not_take(planted: Run) -> None:
+    rounds = planted.rounds(columns=["game", "round", "seat", "holder", "starter", "gain", "deal", "players", "spec"])
+    games = planted.games(columns=["game", "seat", "win_share"])
+    both = rounds.merge(games, on=["game", "seat"]).query("players == 2 and spec == @STRONG and round == 2")
+    taker = both["holder"] == both["seat"]
+    expected = both[taker]["win_share"].mean() - both[~taker]["win_share"].mean()
+    row = pick(metrics.holder_associations(planted), players=2, spec=STRONG, round=2, outcome="win_share")
+    assert row["estimate"] == pytest.approx(expected)
+    starts = both["starter"] == both["seat"]
+    expected = both[starts]["gain"].mean() - both[~starts]["gain"].mean()
+    row = pick(metrics.next_round_associations(planted), players=2, spec=STRONG, round=2, outcome="gain")
+    assert row["estimate"] == pytest.approx(expected)
+
+
+def test_ranking_finds_the_planted_order(planted: Run) -> None:
+    ratings = metrics.ratings(planted)
+    for _, rows in ratings.groupby("players"):
+        assert list(rows.sort_values("estimate", ascending=False)["spec"]) == [STRONG, ODD, WEAK]
+        assert rows["estimate"].sum() == pytest.approx(0, abs=1e-6)
+    leads = metrics.leads(planted)
+    assert list(zip(leads["spec"], leads["next"], strict=True)) == [(STRONG, ODD), (ODD, WEAK)] * 2
+    assert (leads["low"] > 0).all()
+
+
+def test_payoffs_are_mirrored_and_equal_those_found_by_hand(planted: Run) -> None:
+    payoffs = metrics.payoffs(planted)
+    for _, row in payoffs.iterrows():
+        mirror = pick(payoffs, players=row["players"], spec=row["opponent"], opponent=row["spec"])
+        assert row["estimate"] + mirror["estimate"] == pytest.approx(1)
+        assert row["se"] == pytest.approx(mirror["se"])
+    games = planted.games().query("cell == 2")
+    places = games.pivot(index="game", columns="spec", values="placement")
+    ahead = (places[STRONG] < places[WEAK]) + 0.5 * (places[STRONG] == places[WEAK])
+    assert pick(payoffs, players=2, spec=STRONG, opponent=WEAK)["estimate"] == pytest.approx(ahead.mean())
+
+
+def test_results_leave_out_self_play_and_multiply_the_fair_share(planted: Run) -> None:
+    results = metrics.strategy_results(planted)
+    games = planted.games().query("cell in [2, 3, 4, 6]")
+    for (players, spec), rows in games.groupby(["players", "spec"], observed=True):
+        share = pick(results, players=players, spec=spec, outcome="win_share")
+        times = pick(results, players=players, spec=spec, outcome="times_fair")
+        assert share["estimate"] == pytest.approx(rows["win_share"].mean())
+        assert times["estimate"] == pytest.approx(players * share["estimate"])
+
+
+def test_rules_are_never_mixed(tmp_path: Path) -> None:
+    rules = [Rules(), Rules(bonus=Bonus(column=5), max_rounds=9)]
+    lineups = [(STRONG, WEAK)] * 2
+    run = read_run(synthetic.write_run(tmp_path / "rules", lineups, skills=SKILLS, deals=20, rules=rules))
+    frame = metrics.scores(run)
+    assert list(frame["rules"].unique()) == ["standard", "bonus.column=5, max_rounds=9"]
+    for label, cell in (("standard", 0), ("bonus.column=5, max_rounds=9", 1)):
+        mean = run.games().query("cell == @cell and spec == @STRONG")["score"].mean()
+        assert pick(frame, rules=label, spec=STRONG)["estimate"] == pytest.approx(mean)
+    assert set(metrics.ratings(run)["rules"]) == set(frame["rules"])
+    assert len(metrics.leads(run)) == 2
+
+
+def test_no_interval_is_made_up(tmp_path: Path) -> None:
+    run = read_run(synthetic.write_run(tmp_path / "one", [(STRONG, WEAK)], skills=SKILLS, deals=1))
+    frame = metrics.summarize(run, ["score", "win_share", "unfinished"])
+    assert frame.loc[frame["outcome"] == "score", ["low", "high", "se", "mde"]].isna().all(axis=None)
+    assert frame["note"].astype(bool).all()
+    shares = frame[frame["outcome"] == "win_share"]
+    assert (shares["low"] < shares["estimate"]).any()
+    assert shares["high"].between(0, 1).all()
+
+
+def test_a_difference_between_player_counts_is_welch(planted: Run) -> None:
+    frame = metrics.scores(planted)
+    row = pick(metrics.compare_levels(frame, "players", 2, 3), spec=STRONG)
+    two, three = (pick(frame, players=n, spec=STRONG) for n in (2, 3))
+    assert row["estimate"] == pytest.approx(three["estimate"] - two["estimate"])
+    assert row["se"] == pytest.approx(np.hypot(two["se"], three["se"]))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda run: metrics.scores(run, by=["playrs"]), "did you mean 'players'"),
+        (lambda run: metrics.summarize(run, ["scores"]), "did you mean 'score'"),
+        (lambda run: metrics.takings(run), "log of depth 'moves'"),
+        (lambda run: metrics.short_refills(run), "log of depth 'rounds'"),
+        (lambda run: metrics.scores(run, by=[]), "at least one"),
+    ],
+)
+def test_what_cannot_be_done_is_said(tmp_path: Path, call: object, words: str) -> None:
+    run = read_run(synthetic.write_run(tmp_path / "games", [(STRONG, WEAK)], skills=SKILLS, deals=2, depth="games"))
+    with pytest.raises(InputError, match=words):
+        call(run)  # type: ignore[operator]
