@@ -22,17 +22,21 @@ from azulsim.engine.driver import LIVE, PLAN, Log, grow_log, make_log, play_game
 from azulsim.engine.luck import DEAL_DOMAIN, DECISION_DOMAIN, root_key
 from azulsim.engine.moves import MOVE, Move
 from azulsim.engine.record import GAME, MAX_LEGAL, SEAT, make_template
-from azulsim.engine.scoring import NOT_A_NUMBER
 from azulsim.errors import RunError, StrategyError
 from azulsim.registry import make_strategy
 from azulsim.rules import MAX_PLAYERS, Rules
-from azulsim.schema import GAMES, MOVES, PLACEMENTS, ROUNDS, Depth, game_id
+from azulsim.schema import ROUNDS, Depth, game_id
 from azulsim.strategy import Moves, Strategy, View
 from azulsim.strategy.definition import Speed
 from azulsim.strategy.view import Columns, DecisionRng
 
 LOCKSTEP = 256
 """Games in lockstep at once: enough to spread the cost of a call, few enough to stay in cache."""
+
+LOCKSTEP_MEMORY = 1 << 28
+"""Bytes that the own memory of compiled strategies may take in lockstep; with more, fewer games go at once."""
+
+_UNASKED = -(1 << 40)
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,6 @@ class Tables:
     games: npt.NDArray[Any]
     rounds: npt.NDArray[Any]
     moves: npt.NDArray[Any]
-    placements: npt.NDArray[Any]
     failures: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -104,9 +107,7 @@ def play_block(
     return _Blockplay(block, strategies).play()
 
 
-def make_players(
-    lineup: Sequence[str], *, speed: Speed | None = None, project: Path | None = None
-) -> list[Strategy]:
+def make_players(lineup: Sequence[str], *, speed: Speed | None = None, project: Path | None = None) -> list[Strategy]:
     """Make the strategies of a line-up, equal specs once, and say of each why it is slower than it could be."""
     made: dict[str, Strategy] = {}
     for spec in lineup:
@@ -141,9 +142,7 @@ class _Blockplay:
         self.plan["cell"], self.plan["first_deal"] = block.cell, block.first_deal
         self.plan["depth"], self.plan["logs_denial"] = driver.DEPTH_NUMBERS[block.depth], block.denial
         self.plan["must_deal"] = block.rules.no_tiles == "error"
-        self.workspaces: list[npt.NDArray[np.uint8]] = []
         self.failures: dict[int, dict[str, Any]] = {}
-        self.fallen_back: dict[int, str] = {}
 
     def play(self) -> Tables:
         if all(strategy.speed == "compiled" for strategy in self.strategies):
@@ -153,7 +152,7 @@ class _Blockplay:
         return self._make_tables(log)
 
     def make_seats(self) -> npt.NDArray[Any]:
-        """Return SEAT[n_seatings, players]: who sits where, each seat with memory of its own."""
+        """Return SEAT[n_seatings, players]: who sits where, without the memory that some ask for."""
         seats = np.zeros((len(self.block.seatings), self.block.players), SEAT)
         for row, seating in zip(seats, self.block.seatings, strict=True):
             for seat, player in enumerate(seating):
@@ -163,17 +162,19 @@ class _Blockplay:
                 row[seat]["move"] = strategy.address
                 row[seat]["params"] = address_of(strategy.param_array)
                 row[seat]["n_params"] = len(strategy.params)
-                if strategy.definition.workspace:
-                    memory = np.zeros(strategy.definition.workspace, np.uint8)
-                    self.workspaces.append(memory)
-                    row[seat]["workspace"], row[seat]["n_workspace"] = address_of(memory), len(memory)
+                row[seat]["n_workspace"] = strategy.definition.workspace
         return seats
+
+    def memory_size(self) -> int:
+        """Return the bytes of own memory of one seat: what the most demanding player asks for, in whole cache lines."""
+        most = max(strategy.definition.workspace for strategy in self.strategies)
+        return (most + 63) // 64 * 64
 
     def text_width(self) -> int:
         rules = self.block.rules
         return rules.n_displays(self.block.players) * rules.tiles_per_display
 
-    def reserve(self) -> tuple[int, int, int, int]:
+    def reserve(self) -> tuple[int, int, int]:
         """Return the rows of each table that one game can need at most."""
         players, rules = self.block.players, self.block.rules
         depth = int(self.plan["depth"][0])
@@ -182,7 +183,6 @@ class _Blockplay:
             players,
             players * rules.max_rounds if depth >= 1 else 0,
             moves if depth >= 2 else 0,
-            25 * players if depth >= 2 else 0,
         )
 
     def make_log(self, n_games: int) -> Log:
@@ -193,7 +193,6 @@ class _Blockplay:
             n_games * players,
             n_games * players * 7 if depth >= 1 else 0,
             n_games * (30 + 20 * players) if depth >= 2 else 0,
-            n_games * 20 * players if depth >= 2 else 0,
             self.text_width(),
         )
 
@@ -201,6 +200,8 @@ class _Blockplay:
         games, lives, seats = np.zeros(1, GAME), np.zeros(1, LIVE), self.make_seats()
         reserve = self.reserve()
         reserve_rows = np.array(reserve, np.int64)
+        memory = np.zeros((self.block.players, self.memory_size()), np.uint8)
+        seats["workspace"] = address_of(memory) + np.arange(self.block.players) * memory.shape[1]
         log = grow_log(self.make_log(self.n_games), reserve)
         number = 0
         while True:
@@ -210,7 +211,7 @@ class _Blockplay:
                 )
                 message = ""
             except Exception as error:  # whatever an author's compiled code raises
-                status, message = driver.BAD_MOVE, f"{type(error).__name__}: {error}"
+                status, message = driver.BAD_MOVE, _one_line(error)
                 number = self._number_of(lives[0])
             if status == driver.BLOCK_DONE:
                 return log
@@ -224,7 +225,7 @@ class _Blockplay:
         deal = int(live["deal"]) - self.block.first_deal
         return deal * len(self.block.seatings) + int(live["seating"])
 
-    def fail(self, game: Any, live: Any, status: int, message: str = "") -> None:
+    def fail(self, game: Any, live: Any, status: int, message: str = "", kind: str = "raised") -> None:
         """Note that a game was spoiled by the strategy in the seat to move."""
         if status == driver.CANNOT_DEAL:
             raise RunError(
@@ -247,14 +248,14 @@ class _Blockplay:
             "seat": seat,
             "spec": self.block.lineup[self.block.seatings[seating][seat]],
             "ply": int(live["ply"]),
-            "kind": "raised" if message else kinds[status],
+            "kind": kind if message else kinds[status],
             "message": message or texts[status],
         }
 
     def _make_tables(self, log: Log) -> Tables:
         """Cut the buffers to size, in canonical order, without the deals that were spoiled."""
         used = [int(n) for n in log.used]
-        games, moves, placements = log.games[: used[0]], log.moves[: used[2]], log.placements[: used[3]]
+        games, moves = log.games[: used[0]], log.moves[: used[2]]
         rounds = np.empty(used[1], ROUNDS.dtype(self.text_width()))
         for name in log.rounds.dtype.names or ():
             rounds[name] = log.rounds[name][: used[1]]
@@ -263,7 +264,7 @@ class _Blockplay:
         codes = np.array(self.block.spec_codes, np.uint16)
         games["spec"] = codes[seatings[games["seating"], games["seat"]]]
         spoiled = {failure["deal"] for failure in self.failures.values()}
-        parts = [_tidy(table, spoiled) for table in (games, rounds, moves, placements)]
+        parts = [_tidy(table, spoiled) for table in (games, rounds, moves)]
         return Tables(*parts, failures=[self.failures[number] for number in sorted(self.failures)])
 
 
@@ -283,10 +284,15 @@ class _Lockstep:
 
     def __init__(self, block: _Blockplay) -> None:
         self.block = block
-        self.width = min(LOCKSTEP, block.n_games)
+        players, size = block.block.players, block.memory_size()
+        self.width = min(block.n_games, LOCKSTEP, max(1, LOCKSTEP_MEMORY // max(1, players * size)))
         self.games, self.lives = np.zeros(self.width, GAME), np.zeros(self.width, LIVE)
         self.out = np.zeros(self.width * MAX_LEGAL, MOVE)
-        self.seats = block.make_seats()
+        self.seats_of = block.make_seats()
+        # every game in lockstep has players of its own, with memory of their own
+        self.memory = np.zeros((self.width, players, size), np.uint8)
+        self.seats = np.zeros((self.width, players), SEAT)
+        self.addresses = address_of(self.memory) + np.arange(self.width * players).reshape(-1, players) * size
         self.seatings = np.array(block.block.seatings, np.int64)
         self.ledger = np.zeros(MAX_PLAYERS, LEDGER)
         self.log = block.make_log(block.n_games)
@@ -324,6 +330,10 @@ class _Lockstep:
             return
         self._make_room(len(slots))
         block = self.block
+        self.memory[slots] = 0
+        seats = self.seats_of[numbers % len(self.seatings)]
+        seats["workspace"] = self.addresses[slots]
+        self.seats[slots] = seats
         driver.begin_slots(
             self.games, self.lives, slots, numbers, block.template[0], block.plan[0], self.seatings, self.log
         )
@@ -331,7 +341,7 @@ class _Lockstep:
     def _make_room(self, n: int) -> None:
         players = self.block.block.players
         depth = int(self.block.plan["depth"][0])
-        need = (n * players, n * players * (depth >= 1), n * (depth >= 2), 5 * n * players * (depth >= 2))
+        need = (n * players, n * players * (depth >= 1), n * (depth >= 2))
         self.log = grow_log(self.log, need)
 
     def _choose(self, active: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -344,20 +354,18 @@ class _Lockstep:
             at = np.flatnonzero(groups == player)
             slots = active[at]
             strategy = self.block.strategies[player]
-            codes[at] = self._ask(strategy, slots, seatings[at], seats[at])
+            codes[at] = self._ask(strategy, slots, seats[at])
         return codes
 
     def _ask(
         self,
         strategy: Strategy,
         slots: npt.NDArray[np.int64],
-        seatings: npt.NDArray[Any],
         seats: npt.NDArray[Any],
     ) -> npt.NDArray[np.int64]:
-        codes = np.full(len(slots), -1, np.int64)
         if strategy.speed == "compiled":
-            driver.call_slots(self.games, self.lives, slots, self.seats[seatings, seats], codes)
-            return codes
+            return self._call(slots, self.seats[slots, seats])
+        codes = np.full(len(slots), -1, np.int64)
         offsets, keys = np.empty(len(slots) + 1, np.int64), np.empty(len(slots), np.uint64)
         driver.fill_slots(self.games, self.lives, slots, self.out, offsets, keys)
         if strategy.speed == "batched":
@@ -370,7 +378,24 @@ class _Lockstep:
             try:
                 codes[i] = self._ask_plainly(strategy, records, int(slot), int(keys[i]))
             except Exception as error:  # whatever an author's code raises costs its own game
+                kind = "bad_answer" if isinstance(error, StrategyError) else "raised"
+                self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, _one_line(error), kind)
+        return codes
+
+    def _call(self, slots: npt.NDArray[np.int64], seats: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Let a compiled strategy choose in each slot; where it raises, go on after that slot, asking nobody twice."""
+        codes = np.full(len(slots), _UNASKED, np.int64)
+        start = 0
+        while start < len(slots):
+            try:
+                driver.call_slots(self.games, self.lives, slots[start:], seats[start:], codes[start:])
+                break
+            except Exception as error:  # whatever an author's compiled code raises costs its own game
+                start += int((codes[start:] == _UNASKED).argmax())
+                slot = slots[start]
                 self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, _one_line(error))
+                codes[start] = -1
+                start += 1
         return codes
 
     def _ask_plainly(self, strategy: Strategy, records: npt.NDArray[Any], slot: int, key: int) -> int:
@@ -385,9 +410,6 @@ class _Lockstep:
         )
         code = np.empty(1, np.int64)
         driver.pick_best(values, records, np.array([0, len(records)]), np.array([key], np.uint64), code)
-        if code[0] == NOT_A_NUMBER:
-            bad = values[~np.isfinite(values)][0]
-            raise StrategyError(f"the score of a move is {bad}")
         return int(code[0])
 
 
