@@ -21,9 +21,6 @@ from azulsim.rules import Rules, read_rules
 from azulsim.runner import run as play_experiment
 from azulsim.stats import Estimate, compare_paired
 
-SHOWN = 40
-"""Characters of a spec that a table shows."""
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -202,11 +199,12 @@ def _again(experiment: Experiment, run: Run, rules: Rules | str | Path | None, p
 def _format_ranking(ranking: pd.DataFrame, leads: Sequence[Estimate]) -> str:
     head = ["rank", "strategy", "win share (95 %)", "lead on next", "x fair", "Elo (95 %)", "score", "deals"]
     rows = [head]
+    labels = _label(list(ranking["spec"]))
     for place, row in enumerate(ranking.to_dict("records")):
         rows.append(
             [
                 str(row["rank"]),
-                _shorten(row["spec"]),
+                labels[place],
                 _format_interval(row, "win_share"),
                 str(leads[place]) if place < len(leads) else "",
                 f"{row['times_fair']:.2f}",
@@ -222,9 +220,9 @@ def _format_payoffs(ranking: pd.DataFrame, payoffs: pd.DataFrame) -> str:
     share = payoffs.set_index(["spec", "opponent"])["estimate"].to_dict()
     specs = list(ranking["spec"])
     rows = [["", "", *map(str, ranking["rank"])]]
-    for number, spec in zip(ranking["rank"], specs, strict=True):
+    for number, label, spec in zip(ranking["rank"], _label(specs), specs, strict=True):
         cells = ["-" if other == spec else _format_share(share.get((spec, other), math.nan)) for other in specs]
-        rows.append([str(number), _shorten(spec), *cells])
+        rows.append([str(number), label, *cells])
     return _align(rows, right=set(range(2, len(specs) + 2)))
 
 
@@ -250,8 +248,10 @@ def _format_share(share: float) -> str:
     return "?" if math.isnan(share) else f"{share:.3f}".replace("0.", ".", 1)
 
 
-def _shorten(spec: str) -> str:
-    return spec if len(spec) <= SHOWN else f"{spec[: SHOWN - 3]}..."
+def _label(specs: Sequence[str]) -> list[str]:
+    """Leave out the folders of specs such as `ideas/mine.py:hoarder`, if they can be told apart without."""
+    short = [spec.rpartition("/")[2] for spec in specs]
+    return short if len(set(short)) == len(specs) else list(specs)
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:

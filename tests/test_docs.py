@@ -56,6 +56,11 @@ def test_readme_examples_run_as_printed(tmp_path: Path) -> None:
     assert (tmp_path / "runs" / "first" / "report.html").is_file()
 
 
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_example_runs_from_another_folder(example: Path, tmp_path: Path) -> None:
+    assert "greedy" in run([sys.executable, str(example)], tmp_path)
+
+
 def test_readme_names_the_two_commands_that_the_makefile_has() -> None:
     readme, makefile = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "Makefile"))
     for target in ("demo", "test"):

@@ -63,6 +63,22 @@ def test_printing_shows_every_strategy_and_json_has_no_nan(comparison: Compariso
     assert json.loads(json.dumps(comparison.to_dict(), allow_nan=False))["again"] == comparison.again
 
 
+def test_folders_are_left_out_of_a_table_unless_they_tell_strategies_apart(tmp_path: Path) -> None:
+    for folder in ("mine", "yours"):
+        (tmp_path / folder).mkdir()
+        for name in ("same", folder):
+            text = f"from azulsim.strategy import strategy\n\n@strategy\ndef {name}(move):\n    return move.gain\n"
+            (tmp_path / folder / f"{name}.py").write_text(text)
+
+    def table(first: str, second: str) -> str:
+        specs = [f"{tmp_path}/mine/{first}.py:{first}", f"{tmp_path}/yours/{second}.py:{second}"]
+        comparison = azulsim.compare(specs, deals=2, jobs=1, out=tmp_path / f"{first}-{second}")
+        return str(comparison).partition("\n\n")[0]
+
+    assert "  mine.py:mine  " in table("mine", "yours")
+    assert f"{tmp_path}/mine/same.py:same" in table("same", "same")
+
+
 def test_no_lead_is_seen_between_two_names_of_the_same_play(tmp_path: Path) -> None:
     specs = ["row_builder(love=0.5)", "row_builder(love=0.50001)"]
     comparison = azulsim.compare(specs, deals=100, jobs=1, out=tmp_path / "run")
