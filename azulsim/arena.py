@@ -430,9 +430,11 @@ def score_plainly(strategy: Strategy, records: npt.NDArray[Any], game: npt.NDArr
 def _score_batch(strategy: Strategy, records: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
     """Score many moves at once; None, and a note, if the function cannot take columns."""
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore", divide="raise", invalid="raise"):
             values = strategy.definition.function(Columns(records), **strategy.params)
             return np.ascontiguousarray(np.broadcast_to(np.asarray(values, np.float64), (len(records),)))
+    except FloatingPointError:  # a division by zero in some game: plain Python finds the game
+        return None
     except Exception as error:  # an `if` over a column, an unknown field: plain Python will tell
         note_once(f"azulsim: {strategy.spec}: runs plain, since it cannot take columns: {_one_line(error)}")
         return None

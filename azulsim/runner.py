@@ -236,7 +236,6 @@ def play_shard(task: Task) -> Commit:
         "games": tables.games,
         "rounds": tables.rounds,
         "moves": tables.moves,
-        "placements": tables.placements,
     }
     return log.write_shard(task.folder, shard, numbers, tables.failures, depth=task.depth, specs=task.specs)
 

@@ -57,6 +57,8 @@ class Table:
     key: tuple[str, ...]
     """Columns that together name a row, in the order in which rows are sorted."""
     columns: tuple[Column, ...]
+    is_view: bool = False
+    """True if no file holds it: the log reads it from another table."""
 
     def dtype(self, text_width: int = 1) -> np.dtype[Any]:
         """Return the structured dtype of a row; `text_width` is the width of its `S` column, if any."""
@@ -89,7 +91,7 @@ GAMES = Table(
         Column("placement", "u1", "Place by score, then complete rows: 1 is best; ties share a place (1, 1, 3)."),
         Column("win_share", "f8", "1/k for each of k winners, else 0."),
         Column("wall_points", "i2", "Points scored by placing tiles, all rounds."),
-        Column("floor_loss", "i4", "Points on the occupied floor spaces, all rounds, before the clamp at 0 (positive)."),
+        Column("floor_loss", "i4", "Points on occupied floor spaces, all rounds, before the clamp at 0 (positive)."),
         Column("floor_paid", "i2", "Points really lost to the floor, after the clamp at 0 (positive)."),
         Column("bonus_points", "i2", "End-of-game bonuses, points."),
         Column("marker_takes", "u2", "Rounds in which this seat took the starting player marker."),
@@ -111,20 +113,28 @@ ROUNDS = Table(
         _SEAT,
         Column("starter", "u1", "Seat that started this round."),
         Column("holder", "i1", "Seat that took the marker in this round; -1 if nobody did."),
-        Column("displays", "S", "Tiles dealt, display by display, tiles_per_display letters each, '.' for none."),
+        Column(
+            "displays",
+            "S",
+            "In the row of seat 0, the tiles dealt: display by display, tiles_per_display letters each, sorted by "
+            "color, '.' for none; empty in the other rows.",
+        ),
         Column("bag", "u1", "Tiles in the bag after dealing."),
         Column("lid", "u1", "Tiles in the lid after dealing."),
         Column("is_short", "?", "True if some display could not be filled."),
         Column("score_before", "i2", "Score when the round was dealt (starter_bonus included)."),
-        Column("score_after", "i2", "Score after wall-tiling and floor, before end-of-game bonuses."),
         Column("gain", "i2", "Points scored by tiles placed in this round."),
         Column("floor", "u1", "Floor spaces occupied at the end of the round, marker included."),
         Column("penalty", "i2", "Points of those spaces (positive), before the clamp at 0."),
         Column("penalty_paid", "i2", "Points really lost, after the clamp at 0 (positive)."),
-        Column(
-            "marker_price", "i2", "For the holder: penalty with the marker minus penalty without it; 0 for others."
-        ),
+        Column("marker_price", "i2", "For the holder: penalty with the marker minus penalty without it; 0 for others."),
         Column("marker_price_paid", "i2", "The same, of the points really lost after the clamp."),
+        Column(
+            "tiled",
+            "i4",
+            "Tiles placed in this round: in bits 6 * (row - 1) and up, 3 bits for the column (0 = none) and 3 bits for "
+            "the color's number in B Y R K W J.",
+        ),
     ),
 )
 
@@ -159,8 +169,8 @@ MOVES = Table(
 
 PLACEMENTS = Table(
     "placements",
-    "moves",
-    "A row a tile placed on the wall, in order of play (round, seat, row).",
+    "rounds",
+    "A row a tile placed on the wall, in order of play (round, seat, row); not stored, but read from `rounds`.",
     ("game", "round", "seat", "row"),
     (
         _GAME,
@@ -173,6 +183,7 @@ PLACEMENTS = Table(
         Column("down", "u1", "Length of the vertical run through the tile, the tile included."),
         Column("points", "i2", "Points scored for the tile."),
     ),
+    is_view=True,
 )
 
 FAILURES = Table(
@@ -197,8 +208,13 @@ TABLES: dict[str, Table] = {table.name: table for table in (GAMES, ROUNDS, MOVES
 
 
 def tables_at(depth: Depth) -> tuple[Table, ...]:
-    """Return the numeric tables that are written at a log depth (failures are written at any depth)."""
+    """Return the tables that a log depth holds, views included; failures are written at any depth."""
     return tuple(t for t in TABLES.values() if t is not FAILURES and DEPTHS.index(t.depth) <= DEPTHS.index(depth))
+
+
+def stored_at(depth: Depth) -> tuple[Table, ...]:
+    """Return the tables that are written at a log depth, but for failures."""
+    return tuple(table for table in tables_at(depth) if not table.is_view)
 
 
 def empty(table: Table, text_width: int = 1) -> npt.NDArray[Any]:

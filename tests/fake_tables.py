@@ -9,12 +9,12 @@ import numpy as np
 from azulsim import schema
 from azulsim.log import Cell, Shard
 
-ROUNDS, PLIES, PLACED = 2, 6, 3
-"""Rounds and moves of every fake game, and tiles placed in each."""
+ROUNDS, PLIES = 2, 6
+"""Rounds and moves of every fake game; every player places one tile a round."""
 
 
 def fake_tables(cell: Cell, shard: Shard, specs: tuple[str, ...], seed: int = 0) -> dict[str, Any]:
-    """Return structured arrays of the four numeric tables for a shard, the same for the same arguments."""
+    """Return structured arrays of the stored numeric tables for a shard, the same for the same arguments."""
     rng = np.random.default_rng([seed, shard.cell, shard.first_deal])
     games = [
         (deal, seating)
@@ -24,7 +24,7 @@ def fake_tables(cell: Cell, shard: Shard, specs: tuple[str, ...], seed: int = 0)
     ids = np.array([schema.game_id(shard.cell, deal, seating) for deal, seating in games], "i8")
     n = cell.players
     width = 4 * cell.rules.n_displays(n)
-    rows = {"games": n, "rounds": ROUNDS * n, "moves": PLIES, "placements": PLACED}
+    rows = {"games": n, "rounds": ROUNDS * n, "moves": PLIES}
     tables = {name: _fill(rng, schema.TABLES[name], ids, count, width) for name, count in rows.items()}
 
     table = tables["games"]
@@ -40,8 +40,7 @@ def fake_tables(cell: Cell, shard: Shard, specs: tuple[str, ...], seed: int = 0)
     tables["moves"]["ply"] = np.tile(np.arange(PLIES), len(ids))
     tables["moves"]["round"] = 1 + tables["moves"]["ply"] * ROUNDS // PLIES
     tables["moves"]["seat"] = tables["moves"]["ply"] % n
-    tables["placements"]["round"] = np.tile(np.arange(1, PLACED + 1), len(ids))
-    tables["placements"]["seat"] = 0
+    tables["rounds"]["tiled"] = 1 + tables["rounds"]["seat"]  # blue (0) to column seat + 1 of row 1
     return tables
 
 

@@ -85,7 +85,6 @@ def _make_cell(
         "games": games.ravel(),
         "rounds": np.concatenate([r.ravel() for r in rounds]),
         "moves": np.concatenate(moves),
-        "placements": schema.empty(schema.PLACEMENTS),
         "failures": schema.empty(schema.FAILURES),
     }
 
@@ -107,8 +106,7 @@ def _make_game(row: npt.NDArray[Any], rng: np.random.Generator) -> tuple[npt.NDA
     r["penalty"] = r["penalty_paid"] = PENALTIES[r["floor"]]
     r["marker_price"] = r["marker_price_paid"] = np.where(held, PENALTIES[r["floor"]] - PENALTIES[others], 0)
     r["gain"] = rng.integers(2, 14, r.shape)
-    r["score_after"] = r["score_before"] = 10 * r["round"]
-    r["score_after"] += r["gain"] - r["penalty_paid"]
+    r["score_before"] = 10 * r["round"]
 
     per_round = rng.integers(2, 5, n_rounds) * n
     m = np.zeros(per_round.sum(), schema.MOVES.dtype())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import reference
-from reference import COLORS, Move, Reference
+from reference import COLORS, Move, Placement, Reference, RoundFacts
 
+import azulsim
 from azulsim.arena import Block, play_block
+from azulsim.experiment import Experiment
 from azulsim.rules import Rules
 
 DEALS = 2
@@ -70,6 +73,15 @@ def list_outcome(game: Reference) -> list[dict[str, Any]]:
     return rows
 
 
+def list_round(facts: RoundFacts, placed: list[Placement], size: int) -> dict[str, Any]:
+    """Return the row of `rounds` for what the reference says of a round and seat."""
+    now = [tile for tile in placed if (tile.round, tile.seat) == (facts.round, facts.seat)]
+    return vars(facts) | {
+        "displays": sort_displays(facts.displays, size) if facts.seat == 0 else b"",
+        "tiled": sum((tile.column | COLORS.index(tile.color) << 3) << 6 * (tile.row - 1) for tile in now),
+    }
+
+
 def assert_rows(table: Any, expected: list[dict[str, Any]]) -> None:
     """Compare every column of a table that is not a game's identity."""
     columns = set(table.dtype.names) - IDENTITY
@@ -87,12 +99,30 @@ def test_every_column_is_what_the_reference_says(house: str, players: int) -> No
     games = np.unique(tables.games["game"])
     assert len(games) == DEALS
     for number in games:
-        rounds, moves, placements, outcome = (
-            table[table["game"] == number] for table in (tables.rounds, tables.moves, tables.placements, tables.games)
+        rounds, moves, outcome = (
+            table[table["game"] == number] for table in (tables.rounds, tables.moves, tables.games)
         )
         game, move_rows = replay(rules, players, rounds, moves)
         assert_rows(moves, move_rows)
         size = rules.tiles_per_display
-        assert_rows(rounds, [vars(f) | {"displays": sort_displays(f.displays, size)} for f in game.rounds])
-        assert_rows(placements, [tile._asdict() | {"color": COLORS.index(tile.color)} for tile in game.placed])
+        assert_rows(rounds, [list_round(facts, game.placed, size) for facts in game.rounds])
         assert_rows(outcome, list_outcome(game))
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_placements_read_from_a_run_are_those_of_the_reference(tmp_path: Path, players: int) -> None:
+    lineup = ("uniform", "greedy", "column_builder", "uniform")[:players]
+    experiment = Experiment(name="tiles", seed=6, deals=10, log="moves", players=(players,), lineup=lineup)
+    run = azulsim.run(experiment, out=tmp_path / "run", jobs=1, progress=False)
+    rounds, moves, placements = (
+        frame.assign(**{name: frame[name].cat.codes for name in ("color",) if name in frame})
+        for frame in (run.rounds(), run.moves(), run.placements())
+    )
+    rounds = rounds.assign(displays=rounds["displays"].str.encode("ascii"))
+    keys = ["game", "round", "seat", "row"]
+    assert placements[keys].equals(placements.sort_values(keys, ignore_index=True)[keys])
+    for number in rounds["game"].unique():
+        logged, tiles = (frame[frame["game"] == number] for frame in (moves, placements))
+        game, _ = replay(Rules(), players, rounds[rounds["game"] == number].to_records(), logged.to_records())
+        wanted = [tile._asdict() | {"color": COLORS.index(tile.color)} for tile in game.placed]
+        assert tiles.drop(columns="game").to_dict("records") == wanted

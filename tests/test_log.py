@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from fake_tables import PLACED, PLIES, ROUNDS, fake_failure, fake_tables
+from fake_tables import PLIES, ROUNDS, fake_failure, fake_tables
 
 from azulsim import log, schema
 from azulsim.errors import InputError, RunError
@@ -76,7 +76,7 @@ def all_rows(name: str) -> Any:
     return {field: np.concatenate([part[field] for part in parts]) for field in fields}
 
 
-@pytest.mark.parametrize("name", ["games", "rounds", "moves", "placements"])
+@pytest.mark.parametrize("name", ["games", "rounds", "moves"])
 def test_every_value_comes_back_in_order_with_its_type(finished: Path, name: str) -> None:
     frame = getattr(log.read_run(finished), name)()
     expected = all_rows(name)
@@ -96,7 +96,7 @@ def test_every_value_comes_back_in_order_with_its_type(finished: Path, name: str
     assert keys.equals(keys.sort_values(list(keys), ignore_index=True))
 
 
-@pytest.mark.parametrize("name", ["games", "rounds", "moves", "placements"])
+@pytest.mark.parametrize("name", ["games", "rounds", "moves"])
 def test_plain_pandas_reads_a_table_without_azulsim(finished: Path, name: str) -> None:
     frame = pd.read_parquet(finished / name)
     ours = getattr(log.read_run(finished), name)()
@@ -120,7 +120,7 @@ def test_shape_of_a_run(finished: Path) -> None:
     assert (run.n_games, run.n_moves, run.n_failures, run.is_complete) == (15, 15 * PLIES, 1, True)
     assert len(run.games()) == 10 * 2 + 5 * 3
     assert len(run.rounds()) == ROUNDS * (10 * 2 + 5 * 3)
-    assert len(run.placements()) == 15 * PLACED
+    assert len(run.placements()) == len(run.rounds())
     assert run.rules(1).bonus.column == 5
     assert list(run.cells["rules.bonus.column"].dropna()) == [5]
     assert run.failures()[["cell", "deal", "spec", "message"]].values.tolist() == [
@@ -210,7 +210,7 @@ def test_hash_is_of_content_not_of_files(finished: Path, tmp_path: Path) -> None
     run = log.read_run(finished)
     shuffled = log.read_run(write_run(tmp_path / "shuffled", SHARDS[::-1]))
     assert shuffled.hashes == run.hashes
-    assert set(run.hashes) == {"games", "rounds", "moves", "placements", "failures"}
+    assert set(run.hashes) == {"games", "rounds", "moves", "failures"}
 
 
 def test_only_committed_shards_count(copy: Path) -> None:

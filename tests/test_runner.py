@@ -284,7 +284,9 @@ def test_real_tables_agree_with_each_other(tmp_path: Path) -> None:
     assert (rounds.groupby("game")["round"].max() == games.groupby("game")["rounds"].first()).all()
     assert games.groupby("game")["win_share"].sum().round(9).eq(1).all()
     assert moves["denial"].isna().all()
-    assert rounds["displays"].str.len().isin([20, 28]).all()
+    lengths = rounds["displays"].str.len()
+    assert lengths[rounds["seat"] == 0].isin([20, 28]).all()
+    assert (lengths[rounds["seat"] > 0] == 0).all()
 
 
 def test_real_project_strategy_plays_in_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,13 +29,7 @@ LEDGER = np.dtype(
         ("paid", "i2"),
         ("price", "i2"),
         ("price_paid", "i2"),
-        ("n_placed", "i2"),
-        ("row", "i1", 5),
-        ("column", "i1", 5),
-        ("color", "i1", 5),
-        ("across", "i1", 5),
-        ("down", "i1", 5),
-        ("points", "i1", 5),
+        ("tiled", "i4"),  # as in the log: 3 bits of column and 3 of color for each row
     ],
     align=True,
 )
@@ -220,7 +214,7 @@ def tile(game: Any, ledger: Any) -> None:
     for seat in range(game.players):
         entry = ledger[seat]
         wall, full, open_lines = np.int64(game.wall[seat]), np.int64(game.full[seat]), game.open[seat]
-        counts, gain, n_placed = np.int64(game.counts[seat]), 0, 0
+        counts, gain, tiled = np.int64(game.counts[seat]), 0, 0
         while full:
             line = lowest_bit(full)
             full &= full - 1
@@ -228,12 +222,8 @@ def tile(game: Any, ledger: Any) -> None:
             color = (np.int64(game.colors[seat]) >> (4 * line)) & 15
             column = column_of(row, color)
             wall |= 1 << (5 * row + column)
-            across, down = run_across(wall, row, column), run_down(wall, row, column)
-            points = run_points(across, down)
-            gain += points
-            entry.row[n_placed], entry.column[n_placed], entry.color[n_placed] = line, column + 1, color
-            entry.across[n_placed], entry.down[n_placed], entry.points[n_placed] = across, down, points
-            n_placed += 1
+            gain += run_points(run_across(wall, row, column), run_down(wall, row, column))
+            tiled |= (column + 1 | color << 3) << (6 * row)
             game.lid += row << (8 * color)
             counts &= ~(15 << (4 * line))
             tiles = (wall >> (5 * row)) & 31
@@ -243,7 +233,7 @@ def tile(game: Any, ledger: Any) -> None:
         fallen = np.int64(game.floor[seat])
         penalty = floor_penalty(game, fallen)
         before = game.score[seat] + gain
-        entry.gain, entry.n_placed = gain, n_placed
+        entry.gain, entry.tiled = gain, tiled
         entry.floor, entry.penalty = min(fallen, np.int64(game.n_floor)), penalty
         entry.paid = min(penalty, before)
         entry.price = entry.price_paid = 0

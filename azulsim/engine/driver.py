@@ -30,7 +30,7 @@ from azulsim.engine.moves import count_legal, exact_gain, fill_moves, is_allowed
 from azulsim.engine.record import ALLOWED, SOURCE_LANES
 from azulsim.engine.scoring import NOT_A_NUMBER, call_move
 from azulsim.rules import COLORS, MAX_PLAYERS
-from azulsim.schema import CELL_SHIFT, DEAL_SHIFT, GAMES, MOVES, NOT_LOGGED, PLACEMENTS, ROUNDS, Depth
+from azulsim.schema import CELL_SHIFT, DEAL_SHIFT, GAMES, MOVES, NOT_LOGGED, ROUNDS, Depth
 
 LIVE = np.dtype(
     [
@@ -84,28 +84,26 @@ class Log(NamedTuple):
     games: npt.NDArray[Any]
     rounds: npt.NDArray[Any]
     displays: npt.NDArray[np.uint8]
-    """uint8[rows of rounds, displays * tiles per display]: letters."""
+    """uint8[rows of rounds, displays * tiles per display]: letters in the rows of seat 0, else zeros."""
     moves: npt.NDArray[Any]
-    placements: npt.NDArray[Any]
     used: npt.NDArray[np.int64]
-    """int64[4]: rows used of games, rounds, moves, placements."""
+    """int64[3]: rows used of games, rounds, moves."""
 
 
-def make_log(n_games: int, n_rounds: int, n_moves: int, n_placements: int, text_width: int) -> Log:
+def make_log(n_games: int, n_rounds: int, n_moves: int, text_width: int) -> Log:
     """Return empty buffers of the given numbers of rows."""
     return Log(
         np.zeros(n_games, GAMES.dtype()),
         np.zeros(n_rounds, _ROUNDS),
         np.zeros((n_rounds, text_width), np.uint8),
         np.zeros(n_moves, MOVES.dtype()),
-        np.zeros(n_placements, PLACEMENTS.dtype()),
-        np.zeros(4, np.int64),
+        np.zeros(3, np.int64),
     )
 
 
-def grow_log(log: Log, need: tuple[int, int, int, int]) -> Log:
-    """Return a log with room for `need` more rows of games, rounds, moves and placements, its rows kept."""
-    sizes = [len(log.games), len(log.rounds), len(log.moves), len(log.placements)]
+def grow_log(log: Log, need: tuple[int, int, int]) -> Log:
+    """Return a log with room for `need` more rows of games, rounds and moves, its rows kept."""
+    sizes = [len(log.games), len(log.rounds), len(log.moves)]
     wanted = [
         size if used + more <= size else max(2 * size, int(used) + more)
         for size, used, more in zip(sizes, log.used, need, strict=True)
@@ -146,12 +144,13 @@ def begin_round(game: Any, live: Any, plan: Any, log: Any) -> Any:
     if plan.depth >= 1:
         live.round_row = log.used[1]
         log.used[1] += game.players
+        is_short = write_displays(game, log.displays[live.round_row])
         for seat in range(game.players):
             row = log.rounds[live.round_row + seat]
             row.game, row.round, row.seat = live.game, game.round, seat
             row.starter = game.starter
             row.bag, row.lid = game.n_bag, count_tiles(game.lid)
-            row.is_short = write_displays(game, log.displays[live.round_row + seat])
+            row.is_short = is_short
             row.score_before = game.score[seat]
     return GOES_ON
 
@@ -208,10 +207,8 @@ def end_round(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> Any:
 
 
 @compiled
-def log_move(game: Any, live: Any, code: Any, plan: Any, log: Any) -> None:
-    """Write the row of `moves` for the move about to be played."""
-    row = log.moves[log.used[2]]
-    log.used[2] += 1
+def log_move(game: Any, live: Any, code: Any, plan: Any, row: Any) -> None:
+    """Fill a row of `moves` for the move about to be played."""
     source, color, line = code >> 6, (code >> 3) & 7, code & 7
     seat = np.int64(game.seat)
     tiles = lane(game.sources[source], color)
@@ -230,22 +227,15 @@ def log_move(game: Any, live: Any, code: Any, plan: Any, log: Any) -> None:
 
 @compiled
 def log_tiling(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
-    """Complete the rows of `rounds` after wall-tiling, and add those of `placements`."""
+    """Complete the rows of `rounds` after wall-tiling."""
     for seat in range(game.players):
         entry = ledger[seat]
         row = log.rounds[live.round_row + seat]
         row.holder = game.holder
-        row.score_after = game.score[seat]
         row.gain, row.floor = entry.gain, entry.floor
         row.penalty, row.penalty_paid = entry.penalty, entry.paid
         row.marker_price, row.marker_price_paid = entry.price, entry.price_paid
-        if plan.depth >= 2:
-            for i in range(entry.n_placed):
-                placed = log.placements[log.used[3]]
-                log.used[3] += 1
-                placed.game, placed.round, placed.seat = live.game, game.round, seat
-                placed.row, placed.column, placed.color = entry.row[i], entry.column[i], entry.color[i]
-                placed.across, placed.down, placed.points = entry.across[i], entry.down[i], entry.points[i]
+        row.tiled = entry.tiled
 
 
 @compiled
@@ -291,6 +281,7 @@ def _make_play_games(logs_moves: bool) -> Any:
         game, live = games[0], lives[0]
         allowed = np.zeros(1, ALLOWED)[0]
         ledger = np.zeros(MAX_PLAYERS, LEDGER)
+        moves, used = log.moves, log.used
         n_seatings = len(seats)
         number = first
         while number < last:
@@ -298,7 +289,6 @@ def _make_play_games(logs_moves: bool) -> Any:
                 log.used[0] + reserve[0] > len(log.games)
                 or log.used[1] + reserve[1] > len(log.rounds)
                 or log.used[2] + reserve[2] > len(log.moves)
-                or log.used[3] + reserve[3] > len(log.placements)
             ):
                 return BUFFER_FULL, number
             games[0] = template
@@ -312,7 +302,8 @@ def _make_play_games(logs_moves: bool) -> Any:
                 if not is_allowed(allowed, code):
                     return BAD_NUMBER if code == NOT_A_NUMBER else BAD_MOVE, number
                 if logs_moves:
-                    log_move(game, live, code, plan, log)
+                    log_move(game, live, code, plan, moves[used[2]])
+                    used[2] += 1
                 if advance(game, live, code):
                     status = end_round(game, live, ledger, plan, log)
             if status == CANNOT_DEAL:
@@ -341,7 +332,7 @@ def play_games(
     seats : SEAT[n_seatings, n_players]
         Game number i is deal `i // n_seatings` (from the block's first) in seating `i % n_seatings`.
     log : Log
-    reserve : int64[4]
+    reserve : int64[3]
         Rows of each table that one game may need: with less room the call returns early.
 
     Returns
@@ -437,7 +428,8 @@ def advance_slots(
             statuses[i] = BAD_NUMBER if code == NOT_A_NUMBER else BAD_MOVE
             continue
         if plan.depth >= 2:
-            log_move(game, live, code, plan, log)
+            log_move(game, live, code, plan, log.moves[log.used[2]])
+            log.used[2] += 1
         statuses[i] = GOES_ON
         if advance(game, live, code):
             statuses[i] = end_round(game, live, ledger, plan, log)

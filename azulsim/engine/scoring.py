@@ -94,9 +94,9 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
     key : str or None
         Cache key of the score's own text; None keeps nothing on disk.
     """
-    inner = numba.njit(nogil=True, error_model="numpy", inline="never")(positional(score))
+    inner = numba.njit(nogil=True, inline="never")(positional(score))
 
-    @compiled(key=key, error_model="numpy")
+    @compiled(key=key)
     def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look(game, allowed)

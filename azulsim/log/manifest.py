@@ -70,8 +70,8 @@ class Part(Frozen):
 
     rows: Count
     bytes: Count
-    sha256: str
-    """Hash of the table's content, independent of how parquet stores it."""
+    content: str
+    """Fingerprint of the table's content, independent of how parquet stores it."""
 
 
 class Commit(Frozen):

@@ -15,7 +15,20 @@ import pandas as pd
 from azulsim.errors import InputError, did_you_mean
 from azulsim.log.manifest import Cell, Commit, Manifest, find_gap, read_commits, read_manifest, table_path
 from azulsim.rules import Rules
-from azulsim.schema import CELL_SHIFT, DEAL_SHIFT, FAILURES, MAX_DEALS, MAX_SEATINGS, TABLES, Column, Table, tables_at
+from azulsim.schema import (
+    CELL_SHIFT,
+    COLOR_NAMES,
+    DEAL_SHIFT,
+    FAILURES,
+    MAX_DEALS,
+    MAX_SEATINGS,
+    PLACEMENTS,
+    TABLES,
+    Column,
+    Table,
+    stored_at,
+    tables_at,
+)
 
 Filters = Mapping[str, Any]
 
@@ -37,8 +50,55 @@ _FROM_GAME = {
     "deal": f"((game >> {DEAL_SHIFT}) & {MAX_DEALS - 1})::UINTEGER",
     "seating": f"(game & {MAX_SEATINGS - 1})::UTINYINT",
 }
-_DERIVED = {"moves": {"tiles": "(placed + overflow)::UTINYINT"}}
+_DERIVED = {
+    "moves": {"tiles": "(placed + overflow)::UTINYINT"},
+    "rounds": {"score_after": "(score_before + gain - penalty_paid)::SMALLINT"},
+}
 _FROM_SEATS = ("players", "spec")
+
+
+def _list_runs() -> list[int]:
+    """Tabulate, for each of 32 rows of five spaces and each space 1 to 5, the length of the run of tiles through it."""
+    lengths = []
+    for bits in range(32):
+        text = f"{bits:05b}"[::-1]
+        for space in range(5):
+            left, right = text[:space].rpartition("0")[2], text[space + 1 :].partition("0")[0]
+            lengths.append(1 + len(left) + len(right))
+    return lengths
+
+
+# A player places at most one tile a row in a round, top to bottom. So a tile's own row is as the round leaves it, and
+# its column is too, but for the tiles that were placed below it in the same round.
+_ROW_OF_TILE = "(tiled >> (6 * (row - 1))) & 63"
+_BITS_DOWN = " | ".join(
+    f"(CASE WHEN row >= {row} OR ((tiled >> {6 * (row - 1)}) & 7) <> col "
+    f"THEN ((wall >> ({5 * (row - 1)} + col - 1)) & 1) << {row - 1} ELSE 0 END)"
+    for row in range(1, 6)
+)
+_BITS_PLACED = " | ".join(
+    f"(CASE WHEN (tiled >> {6 * row}) & 7 > 0 THEN 1 << ({5 * row - 1} + ((tiled >> {6 * row}) & 7)) ELSE 0 END)"
+    for row in range(5)
+)
+_PLACEMENTS = f"""
+WITH walls AS (
+    SELECT game, round, seat, tiled, bit_or({_BITS_PLACED}) OVER (PARTITION BY game, seat ORDER BY round) AS wall
+    FROM {{rounds}}
+), tiles AS (
+    SELECT game, round, seat, wall, tiled, row, {_ROW_OF_TILE} & 7 AS col, {_ROW_OF_TILE} >> 3 AS code
+    FROM walls, (VALUES (1), (2), (3), (4), (5)) AS five(row)
+    WHERE ({_ROW_OF_TILE}) > 0
+), runs AS (
+    SELECT *,
+        {_list_runs()}[((wall >> (5 * (row - 1))) & 31) * 5 + col] AS h,
+        {_list_runs()}[({_BITS_DOWN}) * 5 + row] AS v
+    FROM tiles
+)
+SELECT game, round, seat, row::UTINYINT AS row, col::UTINYINT AS "column", {list(COLOR_NAMES)}[code + 1] AS color,
+    h::UTINYINT AS across, v::UTINYINT AS down,
+    greatest(1, CASE WHEN h > 1 THEN h ELSE 0 END + CASE WHEN v > 1 THEN v ELSE 0 END)::SMALLINT AS points
+FROM runs ORDER BY game, round, seat, row
+"""
 
 
 def read_run(path: str | Path) -> Run:
@@ -130,13 +190,13 @@ class Run:
 
     @cached_property
     def hashes(self) -> dict[str, str]:
-        """For each table, the SHA-256 over the content hashes of its shards, in canonical order."""
-        names = [*(table.name for table in tables_at(self.manifest.log)), FAILURES.name]
+        """For each stored table, the SHA-256 over the fingerprints of its shards, in canonical order."""
+        names = [*(table.name for table in stored_at(self.manifest.log)), FAILURES.name]
         return {name: self._hash(name) for name in names}
 
     def _hash(self, table: str) -> str:
-        parts = [(c.shard, part.sha256) for c in self.commits for name, part in c.tables.items() if name == table]
-        lines = [f"{shard} {sha256}\n" for shard, sha256 in parts]
+        parts = [(c.shard, part.content) for c in self.commits for name, part in c.tables.items() if name == table]
+        lines = [f"{shard} {content}\n" for shard, content in parts]
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     # Tables
@@ -253,6 +313,8 @@ class Run:
 
     def _stored(self, table: Table, commits: Sequence[Commit]) -> str:
         """Return the SQL that scans the files of a table; an empty, typed relation if there are none."""
+        if table is PLACEMENTS:
+            return f"({_PLACEMENTS.format(rounds=self._stored(TABLES['rounds'], commits))})"
         paths = [table_path(self.path, table.name, c.shard) for c in commits if table.name in c.tables]
         if not paths:
             columns = [f"NULL::{_SQL_TYPES[_stored_type(c)]} AS {_quote(c.name)}" for c in table.columns]

@@ -146,7 +146,7 @@ def next_round_associations(
     """
     require_depth(run, "rounds", "next_round_associations")
     outcomes = [
-        Outcome("change", "score_after - score_before", "points", "Change of the score in the round."),
+        Outcome("change", "gain - penalty_paid", "points", "Change of the score in the round."),
         Outcome("gain", "gain", "points", "Points scored by tiles placed in the round."),
         Outcome("penalty_paid", "penalty_paid", "points", "Points lost to the floor in the round, after the clamp."),
     ]
