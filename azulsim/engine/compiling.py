@@ -119,7 +119,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             self.disable()
 
 
-def compiled(function: F | None = None, *, key: str | None = "", error_model: str = "python") -> Any:
+def compiled(function: F | None = None, *, key: str | None = "") -> Any:
     """Compile a function, releasing the GIL; use as a decorator.
 
     Parameters
@@ -127,12 +127,10 @@ def compiled(function: F | None = None, *, key: str | None = "", error_model: st
     key : str or None
         Names what the code depends on beside the sources of the engine (such as a strategy's own text); None keeps
         no compiled code on disk.
-    error_model : str
-        ``"numpy"`` makes a division by zero infinite, ``"python"`` makes it raise.
     """
 
     def wrap(py_func: F) -> F:
-        dispatcher = numba.njit(nogil=True, error_model=error_model)(py_func)
+        dispatcher = numba.njit(nogil=True)(py_func)
         if key is not None:
             dispatcher._cache = _Cache(py_func, key)
         return cast(F, dispatcher)

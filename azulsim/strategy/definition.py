@@ -202,7 +202,7 @@ class Strategy:
             return fastest, ""
         try:
             self.address  # noqa: B018
-        except numba.core.errors.NumbaError as error:
+        except Exception as error:  # not all that Numba raises is a NumbaError
             if not others:
                 raise StrategyError(f"{self.spec}: cannot be compiled: {_first_line(error)}") from error
             slower = others[0]
@@ -229,8 +229,8 @@ class Strategy:
 
         Raises
         ------
-        numba.core.errors.NumbaError
-            If the function cannot be compiled.
+        Exception
+            Whatever Numba raises if the function cannot be compiled.
         """
         return address_of_move(self.move)
 
@@ -257,4 +257,5 @@ def _first_line(error: Exception) -> str:
     """Return the line of one of Numba's long messages that says something."""
     lines = [line.strip() for line in str(error).splitlines()]
     telling = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File", "There are"))]
-    return telling[0] if telling else type(error).__name__
+    told = telling[0] if telling else ""
+    return told if told and isinstance(error, numba.core.errors.NumbaError) else f"{type(error).__name__}: {told}"

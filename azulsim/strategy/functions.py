@@ -5,9 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba.extending import overload
 
 __all__ = ["maximum", "minimum", "where"]
+
+
+class Column(np.ndarray[Any, np.dtype[Any]]):
+    """A column that counts as numbers do: truths add up, and `+=` makes a new value.
+
+    With plain arrays `(a > 1) + (b > 1)` would be "one of them" instead of 2, and `value = move.gain; value += 1` would
+    change the gains themselves.
+    """
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: Any, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Compute with plain arrays, into a new one; truths become 0 and 1."""
+        plain = [np.asarray(value) if isinstance(value, Column) else value for value in inputs]
+        return as_column(getattr(ufunc, method)(*plain, **kwargs))
+
+
+def as_column(values: Any) -> Any:
+    """Return an array as a `Column`; anything else as it is."""
+    if not isinstance(values, np.ndarray):
+        return values
+    numbers: npt.NDArray[Any] = values.astype(np.int64) if values.dtype == np.bool_ else values
+    return numbers.view(Column)
 
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
@@ -17,21 +39,21 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
     10.0
     """
     if isinstance(condition, np.ndarray):
-        return np.where(condition, yes, no)
+        return as_column(np.where(condition, yes, no))
     return yes if condition else no
 
 
 def minimum(a: Any, b: Any) -> Any:
     """Return the smaller of two values."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.minimum(a, b)
+        return where(a < b, a, b)
     return a if a < b else b
 
 
 def maximum(a: Any, b: Any) -> Any:
     """Return the larger of two values."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.maximum(a, b)
+        return where(a > b, a, b)
     return a if a > b else b
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from azulsim.engine.moves import Move, format_code
 from azulsim.rules import COLORS, Rules
+from azulsim.strategy.functions import as_column
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ class Columns:
     def __getattr__(self, name: str) -> npt.NDArray[np.float64]:
         if name not in Move._fields:
             raise AttributeError(f"a move has no field {name!r}; it has {', '.join(Move._fields)}")
-        column = self._records[name].astype(np.float64)
+        column: npt.NDArray[np.float64] = as_column(self._records[name].astype(np.float64))
         setattr(self, name, column)
         return column
 
