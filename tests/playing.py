@@ -1,0 +1,169 @@
+"""Blocks played in tests, and their tables compared and replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from reference import Move, Reference, count_complete
+from test_engine import draw_as_the_engine
+
+from azulsim.arena import Block, Tables, play_block
+from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
+from azulsim.registry import make_strategy
+from azulsim.rules import COLORS, Rules
+from azulsim.schema import NOT_LOGGED, Depth
+from azulsim.strategy import Definition, Strategy
+from azulsim.strategy.definition import Speed
+
+TABLES = ("games", "rounds", "moves")
+
+
+def make_block(
+    lineup: Sequence[str],
+    *,
+    players: int | None = None,
+    deals: int = 4,
+    first: int = 0,
+    seed: int = 1,
+    cell: int = 0,
+    rules: Rules | None = None,
+    seatings: Sequence[Sequence[int]] | None = None,
+    depth: Depth = "moves",
+    denial: bool = False,
+) -> Block:
+    """A block; the line-up sits in its own order, a single player in every seat."""
+    players = players or len(lineup)
+    seats = range(players) if len(lineup) == players else [0] * players
+    return Block(
+        cell,
+        players,
+        rules or Rules(),
+        tuple(lineup),
+        tuple(range(len(lineup))),
+        tuple(map(tuple, seatings or [seats])),
+        seed,
+        first,
+        deals,
+        depth,
+        denial,
+    )
+
+
+def play(*lineup: str | Definition | Strategy, speed: Speed | None = None, **options: Any) -> Tables:
+    """Play a block of bundled strategies (by spec) or of test strategies (by definition)."""
+    if all(isinstance(player, str) for player in lineup):
+        return play_block(make_block([str(player) for player in lineup], **options), speed=speed)
+    made = {id(player): as_strategy(player, speed) for player in lineup}
+    strategies = [made[id(player)] for player in lineup]
+    return play_block(make_block([strategy.spec for strategy in strategies], **options), strategies=strategies)
+
+
+def as_strategy(player: str | Definition | Strategy, speed: Speed | None = None) -> Strategy:
+    """A player from a definition or a spec."""
+    if isinstance(player, Strategy):
+        return player
+    if isinstance(player, Definition):
+        return Strategy(player, speed=speed)
+    return make_strategy(player)
+
+
+def assert_same(left: Tables, right: Tables, names: Sequence[str] = TABLES) -> None:
+    """Two results agree in every field of every row."""
+    for name in names:
+        a, b = getattr(left, name), getattr(right, name)
+        assert a.dtype == b.dtype
+        for column in a.dtype.names:
+            np.testing.assert_array_equal(a[column], b[column], err_msg=f"{name}.{column}")
+
+
+def rows_of(table: npt.NDArray[Any], game: int) -> npt.NDArray[Any]:
+    """The rows of one game."""
+    return table[table["game"] == game]
+
+
+def replay_in_reference(block: Block, tables: Tables, game: int) -> Reference:
+    """Play a logged game again in the plain reference and compare every column of its rows."""
+    deal, seating = (game >> 8) & 0xFFFFFFFF, game & 255
+    key = int(game_key(np.uint64(root_key(block.seed, DEAL_DOMAIN)), deal, 0))
+    reference = Reference(block.players, block.rules, draw_as_the_engine(key))
+    for ply, row in enumerate(rows_of(tables.moves, game)):
+        move = Move(int(row["source"]), COLORS[row["color"]], int(row["line"]))
+        facts = vars(reference.describe_move(move)) | {
+            "game": game,
+            "ply": ply,
+            "round": reference.round,
+            "seat": reference.seat,
+            "source": move.source,
+            "color": COLORS.index(move.color),
+            "line": move.line,
+            "gain": reference.exact_gain(move),
+            "denial": reference.denial(move) if block.denial else NOT_LOGGED,
+        }
+        assert as_dict(row) == facts
+        reference.play(move)
+    assert reference.is_over
+    assert [as_dict(row) for row in rows_of(tables.rounds, game)] == expected_rounds(block, reference, game)
+    assert [as_dict(row) for row in rows_of(tables.games, game)] == expected_games(
+        block, reference, game, deal, seating
+    )
+    return reference
+
+
+def as_dict(row: Any) -> dict[str, Any]:
+    """A row of a table as plain values."""
+    return {name: row[name].item() for name in row.dtype.names}
+
+
+def expected_rounds(block: Block, reference: Reference, game: int) -> list[dict[str, Any]]:
+    """The rows of `rounds` by the reference, which keeps the displays in order of dealing, and tiles one by one."""
+    size = block.rules.tiles_per_display
+    walls = [0] * block.players
+    rows = []
+    for facts in reference.rounds:
+        dealt = [facts.displays[at : at + size] for at in range(0, len(facts.displays), size)]
+        text = "".join("".join(sorted(tiles, key=f"{COLORS}.".index)) for tiles in dealt)
+        tiled = 0
+        for tile in reference.placed:
+            if (tile.round, tile.seat) == (facts.round, facts.seat):
+                walls[facts.seat] |= 1 << 5 * (tile.row - 1) + tile.column - 1
+                tiled |= (tile.column | COLORS.index(tile.color) << 3) << 6 * (tile.row - 1)
+        row = {"game": game, **vars(facts)}
+        assert row.pop("score_after") == facts.score_before + facts.gain - facts.penalty_paid
+        row |= {"displays": b"" if facts.seat else text.encode(), "wall": walls[facts.seat], "tiled": tiled}
+        rows.append(row)
+    return rows
+
+
+def expected_games(block: Block, reference: Reference, game: int, deal: int, seating: int) -> list[dict[str, Any]]:
+    """The rows of `games` by the reference."""
+    rows = []
+    for seat, board in enumerate(reference.boards):
+        complete = dict(zip(("rows", "columns", "colors"), count_complete(board.wall), strict=True))
+        rows.append(
+            {
+                "game": game,
+                "cell": block.cell,
+                "deal": deal,
+                "seating": seating,
+                "players": block.players,
+                "seat": seat,
+                "spec": block.spec_codes[block.seatings[seating][seat]],
+                "score": board.score,
+                **complete,
+                "placement": reference.placements()[seat],
+                "win_share": reference.win_shares()[seat],
+                "wall_points": board.wall_points,
+                "floor_loss": board.floor_loss,
+                "floor_paid": board.floor_paid,
+                "bonus_points": board.bonus_points,
+                "marker_takes": board.marker_takes,
+                "is_ender": reference.enders()[seat],
+                "rounds": reference.round,
+                "plies": reference.ply,
+                "termination": int(reference.termination),
+            }
+        )
+    return rows
