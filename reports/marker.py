@@ -115,7 +115,7 @@ def starter_section(effects: pd.DataFrame, tests: pd.DataFrame, looks: figures.L
     """Show the effect of starting round 1, by strategy and player count."""
     shown = say.keep_first_rules(effects)
     shares = shown[shown["outcome"] == "win_share"]
-    panels = say.split_players(say.keep_common(shares))
+    panels = say.split_players(shares)
     draw = partial(
         figures.draw_forest,
         panels,

@@ -66,7 +66,8 @@ def build(run: Run) -> Report:
         how_computed=(
             f"{which}.",
             say.HOW_INTERVALS,
-            "Player counts do not share deals, so differences between them are of independent samples (Welch).",
+            "Player counts do not share deals, so differences between them are of independent samples, their intervals "
+            "joined by Newcombe's method.",
             "Seats: seat 0 starts round 1. The joint test compares all seats at once (Hotelling's form of Wald's test "
             "with the covariance of the seat means over deals).",
             say.HOW_SMALLEST,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Self
@@ -19,21 +21,37 @@ def find_browser() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
+_BECOME = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.dup2(int(sys.argv[2]), 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""The browser wants its pipe at descriptors 3 and 4: a small program puts it there, and becomes the browser."""
+
+
+def _make_pipe() -> tuple[int, int]:
+    """Return the ends of a pipe, both above the descriptors that the browser is to have."""
+    ends = os.pipe()
+    above = fcntl.fcntl(ends[0], fcntl.F_DUPFD_CLOEXEC, 10), fcntl.fcntl(ends[1], fcntl.F_DUPFD_CLOEXEC, 10)
+    for end in ends:
+        os.close(end)
+    return above
+
+
 class Browser:
     """Speaks the DevTools protocol over a pipe (descriptors 3 and 4), one message after the other."""
 
     def __init__(self, program: str) -> None:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        to_read, self._out = os.pipe()
-        self._in, to_write = os.pipe()
+        to_read, self._out = _make_pipe()
+        self._in, to_write = _make_pipe()
         flags = [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars",
             "--remote-debugging-pipe", f"--user-data-dir={self._profile.name}", "--no-first-run",
         ]  # fmt: skip
-        # The pipe must be descriptors 3 and 4 of the browser; a shell puts them there, whatever numbers they have here.
-        shell = ["sh", "-c", f'exec "$@" 3<&{to_read} 4>&{to_write}', "sh"]
         self._process = subprocess.Popen(
-            [*shell, program, *flags],
+            [sys.executable, "-c", _BECOME, str(to_read), str(to_write), program, *flags],
             pass_fds=(to_read, to_write),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -16,6 +16,8 @@ from azulsim.errors import InputError
 from azulsim.log import Run, read_run
 from azulsim.rules import Bonus, Rules
 
+pytestmark = pytest.mark.xdist_group("metrics")
+
 SKILLS = {"strong": 8.0, "weak": -4.0, "'; DROP TABLE games; --": 0.0}
 STRONG, WEAK, ODD = SKILLS
 LINEUPS = [(STRONG,) * 2, (WEAK,) * 2, (STRONG, WEAK), (STRONG, ODD), (WEAK, ODD), (STRONG,) * 3, (STRONG, WEAK, ODD)]
@@ -219,7 +221,7 @@ def test_rules_are_never_mixed(tmp_path: Path) -> None:
     frame = metrics.scores(run)
     assert list(frame["rules"].unique()) == ["standard", "bonus.column=5, max_rounds=9"]
     for label, cell in (("standard", 0), ("bonus.column=5, max_rounds=9", 1)):
-        mean = run.games().query("cell == @cell and spec == @STRONG")["score"].mean()
+        mean = run.games(filters={"cell": cell, "spec": STRONG})["score"].mean()
         assert pick(frame, rules=label, spec=STRONG)["estimate"] == pytest.approx(mean)
     assert set(metrics.ratings(run)["rules"]) == set(frame["rules"])
     assert len(metrics.leads(run)) == 2
@@ -235,12 +237,23 @@ def test_no_interval_is_made_up(tmp_path: Path) -> None:
     assert shares["high"].between(0, 1).all()
 
 
-def test_a_difference_between_player_counts_is_welch(planted: Run) -> None:
+def test_player_counts_are_compared_as_independent_samples(planted: Run) -> None:
     frame = metrics.scores(planted)
     row = pick(metrics.compare_levels(frame, "players", 2, 3), spec=STRONG)
     two, three = (pick(frame, players=n, spec=STRONG) for n in (2, 3))
     assert row["estimate"] == pytest.approx(three["estimate"] - two["estimate"])
     assert row["se"] == pytest.approx(np.hypot(two["se"], three["se"]))
+    assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * row["se"], rel=0.02)
+    assert row["mde"] == pytest.approx(2.8 * row["se"], rel=0.02)
+
+
+def test_what_never_varied_is_compared_with_a_note(planted: Run) -> None:
+    frame = metrics.summarize(planted, ["unfinished", "colors"])
+    rows = metrics.compare_levels(frame, "players", 2, 3).set_index("outcome")
+    assert (rows["estimate"] == 0).all()
+    assert rows.loc["colors", "low"].isna().all()
+    assert (rows.loc["unfinished", "high"] > 0).all()
+    assert rows["note"].str.contains("no variation").all()
 
 
 @pytest.mark.parametrize(

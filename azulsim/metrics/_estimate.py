@@ -74,26 +74,39 @@ def contrast(sums: Sums, outcomes: Sequence[Outcome], split: str, coefficients: 
 def compare_levels(frame: pd.DataFrame, column: str, first: object, second: object) -> pd.DataFrame:
     """Estimate the differences, `second` minus `first`, between two levels of a column whose deals are not shared.
 
-    Takes the frame of a metric; for levels such as player counts, whose deals are independent (Welch's interval).
+    Takes the frame of a metric; for levels such as player counts, whose deals are independent. The squares of the
+    distances to the ends of the two intervals are added (Newcombe's method), which keeps lopsided ones lopsided.
     """
     keys = [str(name) for name in frame if name not in _ESTIMATE_COLUMNS and name not in (column, "fair")]
     keys += ["outcome", "unit"]
     one, two = (frame[frame[column] == level].drop(columns=column) for level in (first, second))
     both = one.merge(two, on=keys, suffixes=("_1", "_2"))
-    variance = both["se_1"] ** 2 + both["se_2"] ** 2
-    freedom = variance**2 / sum(both[f"se_{i}"] ** 4 / (both[f"n_deals_{i}"] - 1).clip(lower=1) for i in (1, 2))
-    half = special.stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variance)
+    both = both[(both["n_1"] > 0) & (both["n_2"] > 0)].reset_index(drop=True)
+    down = (_reach(both, 2, "low") ** 2 + _reach(both, 1, "high") ** 2) ** 0.5
+    up = (_reach(both, 2, "high") ** 2 + _reach(both, 1, "low") ** 2) ** 0.5
+    known = down + up > 0
+    z = special.ndtri((1 + LEVEL) / 2)
     difference = both["estimate_2"] - both["estimate_1"]
     return both[keys].assign(
         estimate=difference,
-        low=difference - half,
-        high=difference + half,
-        se=np.sqrt(variance),
+        low=(difference - down).where(known),
+        high=(difference + up).where(known),
+        se=((both["se_1"].fillna(0.0) ** 2 + both["se_2"].fillna(0.0) ** 2) ** 0.5).where(known),
         n=both["n_1"] + both["n_2"],
         n_deals=both["n_deals_1"] + both["n_deals_2"],
-        mde=(special.ndtri((1 + LEVEL) / 2) + special.ndtri(POWER)) * np.sqrt(variance),
-        note="",
+        mde=((down + up) / 2 * (z + special.ndtri(POWER)) / z).where(known),
+        note=[_join_notes(*notes) for notes in zip(both["note_1"], both["note_2"], strict=True)],
     )
+
+
+def _reach(both: pd.DataFrame, side: int, end: str) -> pd.Series:
+    """Return how far an end of an interval is from its estimate: 0 without variation, NaN for a single deal."""
+    reach = (both[f"{end}_{side}"] - both[f"estimate_{side}"]).abs()
+    return reach.where(reach.notna() | (both[f"n_deals_{side}"] < 2), 0.0)
+
+
+def _join_notes(*notes: str) -> str:
+    return "; ".join(dict.fromkeys(note for note in notes if note))
 
 
 def check_equal(sums: Sums, split: str) -> pd.DataFrame:

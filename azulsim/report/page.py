@@ -130,7 +130,7 @@ class _Drawn:
 
 
 def _draw(plot: Plot, salt: str) -> _Drawn:
-    wide, narrow = plot.draw(False), plot.draw(True)
+    wide, narrow = _lay_out(plot.draw(False)), _lay_out(plot.draw(True))
     svg = render_svg(wide, salt)
     return _Drawn(
         svg=svg,
@@ -138,6 +138,17 @@ def _draw(plot: Plot, salt: str) -> _Drawn:
         wide=_inline(svg, plot.title, f"{salt}-w"),
         narrow=_inline(render_svg(narrow, salt), plot.title, f"{salt}-n"),
     )
+
+
+def _lay_out(figure: Figure) -> Figure:
+    """Arrange a figure once and for all, instead of anew for each file."""
+    engine = figure.get_layout_engine()
+    with mpl.rc_context(RC), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        if engine is not None:
+            engine.execute(figure)
+        figure.set_layout_engine(None)
+    return figure
 
 
 def render_svg(figure: Figure, salt: str) -> bytes:

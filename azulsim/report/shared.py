@@ -104,8 +104,8 @@ def describe_evidence(frame: pd.DataFrame) -> str:
 
 def keep_common(frame: pd.DataFrame) -> pd.DataFrame:
     """Keep the rows that enough deals stand behind to be drawn; the others would only stretch the axes."""
-    fewest = max(FEWEST_DEALS, 0.05 * float(frame["n_deals"].max())) if len(frame) else 0
-    return frame.loc[frame["n_deals"] >= fewest]
+    most = float(frame["n_deals"].max()) if len(frame) else 0.0
+    return frame.loc[frame["n_deals"] >= min(max(FEWEST_DEALS, 0.05 * most), most)]
 
 
 FEWEST_DEALS = 20

@@ -90,8 +90,8 @@ def make_panels(
     n: int, *, narrow: bool, height: float, columns: int = 3, share_y: bool = True, share_x: bool = False
 ) -> tuple[Figure, Sequence[Axes]]:
     """Make a figure of `n` panels side by side (below each other when `narrow`), each `height` inches high."""
-    columns = 1 if narrow else min(columns, n)
-    rows = -(-n // columns)
+    columns = 1 if narrow else min(columns, max(n, 1))
+    rows = -(-max(n, 1) // columns)
     with mpl.rc_context(RC):
         layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06, hspace=0.06, wspace=0.04)
         figure = Figure(figsize=(NARROW if narrow else WIDE, rows * height + 0.45), layout=layout)

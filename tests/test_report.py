@@ -1,0 +1,403 @@
+"""Reports: what is on the page and beside it, that it repeats to the byte, and that no name is ever trusted."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic
+from browser import Browser, find_browser
+from matplotlib.figure import Figure
+
+import azulsim
+from azulsim.catalog import find, load_module
+from azulsim.errors import InputError, RunError
+from azulsim.log import Run, read_run
+from azulsim.report import Plot, Report, Section, Table, Written, build_report, figures, make_report
+from azulsim.report.page import make_csv, make_json
+from azulsim.report.style import assign_looks
+from azulsim.report.words import clean_label, format_estimate
+
+pytestmark = pytest.mark.xdist_group("report")
+
+ROOT = Path(__file__).parent.parent
+NAMES = ("player_count", "marker", "ranking")
+EVIL = ("</script><script>alert(1)</script>", "=HYPERLINK('http://evil')", "$\\frac{", '"><img src=x onerror=alert(1)>')
+DAGGER = "x\x00\u202e\n\U0001f5e1"
+
+
+@pytest.fixture(scope="session")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A small run of real games."""
+    return azulsim.run("demo", out=tmp_path_factory.mktemp("runs") / "real", deals=12, jobs=1, progress=False)
+
+
+@pytest.fixture(scope="session")
+def written(real: Run, tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """All reports of the run on one page."""
+    return build_report(real, folder=tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture(scope="session")
+def evil(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """The page of a run whose names are attacks."""
+    folder = tmp_path_factory.mktemp("runs") / "evil"
+    specs = dict.fromkeys((*EVIL, DAGGER), 0.0)
+    lineups = [(a, b) for a, b in zip(specs, [*specs][1:], strict=False)] + [(a, a) for a in specs]
+    synthetic.write_run(folder, lineups, skills=specs, deals=10, name=f"{EVIL[0]}{EVIL[3]}")
+    return build_report(folder)
+
+
+class Page(HTMLParser):
+    """What a browser would see: elements with their attributes, and the text."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.source = path.read_text(encoding="utf-8")
+        self.feed(self.source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read_json(path: Path) -> dict[str, object]:
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} in report.json")
+
+    return json.loads(path.read_bytes(), parse_constant=refuse)
+
+
+def test_page_stands_alone(written: Written) -> None:
+    page = Page(written.page)
+    assert written.page.stat().st_size < 5_000_000
+    for tag, attributes in page.elements:
+        assert tag not in {"img", "iframe", "object", "embed", "base"}
+        assert "src" not in attributes
+        assert not any(name.startswith("on") for name in attributes)
+        if tag == "link":
+            assert attributes["href"] == "data:,"
+        if tag == "a":
+            assert not re.match(r"[a-z]+:|//", attributes["href"] or "")
+    assert "@import" not in page.source
+    assert set(re.findall(r"url\((.)", page.source)) <= {"#"}
+    assert "default-src 'none'" in page.source
+
+
+def test_page_answers_first_and_says_where_it_comes_from(real: Run, written: Written) -> None:
+    page = Page(written.page)
+    for report in written.reports:
+        assert len(report.answer) == 2
+        assert re.search(r"\(.\d*[\d.]+ to .?\d*[\d.]+\)|\d to ", report.answer[0]), report.answer[0]
+        answer, section = page.text.index(report.answer[0]), page.text.index(report.sections[0].text[0])
+        assert answer < page.text.index(report.answer[1]) < section
+        for part in (*report.how_to_read, *report.how_computed, *report.limits):
+            assert part in page.text
+    assert "azulsim run RUN/experiment.toml" in page.text
+    assert str(real.manifest.seed) in page.text
+    assert f"{real.n_games:,}" in page.text
+
+
+def test_answers_are_made_from_the_data(real: Run, written: Written) -> None:
+    games = real.games().astype({"spec": str})
+    by_name = {report.name: report for report in written.reports}
+    numbers = by_name["ranking"].numbers["2_players"]
+    mixed = games.merge(real.cells[["cell", "lineup"]]).query("players == 2")
+    mixed = mixed[mixed["lineup"].map(lambda text: len(set(text.split(", "))) > 1)]
+    shares = mixed.groupby("spec")["win_share"].mean()
+    assert numbers["best"] == shares.idxmax()
+    assert numbers["estimate"] == pytest.approx(shares.max())
+    best = by_name["player_count"].numbers["strategy"]
+    mean = games[(games["players"] == 4) & (games["spec"] == best)]["score"].mean()
+    assert by_name["player_count"].numbers["score_4_players"]["estimate"] == pytest.approx(mean)
+
+
+def test_files_beside_the_page(written: Written) -> None:
+    folder = written.page.parent
+    document = read_json(written.json)
+    assert document["schema"] == "azulsim.report/1"
+    assert [report["name"] for report in document["reports"]] == list(NAMES)
+    for report, data in zip(written.reports, document["reports"], strict=True):
+        for table in report.tables:
+            rows = list(csv.reader(io.StringIO((folder / f"tables/{report.name}-{table.name}.csv").read_text())))
+            assert rows[0] == data["tables"][table.name]["columns"] == list(table.frame.columns)
+            assert len(rows) - 1 == len(data["tables"][table.name]["rows"]) == len(table.frame) > 0
+        for plot in report.plots:
+            svg = (folder / f"figures/{report.name}-{plot.name}.svg").read_text()
+            assert "<svg" in svg
+            assert "<dc:date>" not in svg
+            assert (folder / f"figures/{report.name}-{plot.name}.png").read_bytes().startswith(b"\x89PNG")
+    assert all(path.is_file() for path in written.files)
+    assert written.files[0] == written.page
+
+
+def test_estimates_always_come_with_interval_deals_and_smallest_effect(written: Written) -> None:
+    for report in written.reports:
+        for table in report.tables:
+            frame = table.frame
+            if "estimate" not in frame:
+                continue
+            known = frame["n_deals"] > 1
+            assert (frame.loc[known, "low"].notna() | (frame.loc[known, "note"] != "")).all(), table.name
+            seen = frame[frame["low"].notna()]
+            assert (seen["mde"] > 0).all(), table.name
+            assert (seen["low"] <= seen["estimate"] + 1e-12).all()
+            assert (seen["estimate"] <= seen["high"] + 1e-12).all()
+
+
+@pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.long) for name in NAMES[:2]), NAMES[2]])
+def test_same_run_gives_the_same_bytes(real: Run, name: str, tmp_path: Path) -> None:
+    first, second = (build_report(read_run(real.path), name, folder=tmp_path / place) for place in ("here", "there"))
+    found = [{path.relative_to(made.page.parent): path.read_bytes() for path in made.files} for made in (first, second)]
+    assert found[0].keys() == found[1].keys()
+    assert [str(path) for path in found[0] if found[0][path] != found[1][path]] == []
+
+
+def test_figures_are_matplotlib_figures(written: Written) -> None:
+    for report in written.reports:
+        for narrow in (False, True):
+            drawn = report.figures(narrow=narrow)
+            assert set(drawn) == {plot.name for plot in report.plots}
+            assert all(isinstance(figure, Figure) for figure in drawn.values())
+            assert all((figure.get_figwidth() < 4) == narrow for figure in drawn.values())
+
+
+def test_names_are_never_markup(evil: Written) -> None:
+    page = Page(evil.page)
+    tags = [tag for tag, _ in page.elements]
+    assert "img" not in tags
+    assert tags.count("script") == 2
+    for name in EVIL:
+        assert name in page.text
+    embedded = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page.source, re.S)
+    assert embedded is not None
+    assert json.loads(embedded[1]) == read_json(evil.json)
+    assert any(
+        EVIL[0] in report["answer"][0] or EVIL[0] in str(report["tables"])
+        for report in json.loads(embedded[1])["reports"]
+    )
+
+
+def test_names_are_never_formulas_of_a_spreadsheet(evil: Written) -> None:
+    cells = [
+        cell
+        for path in evil.page.parent.glob("tables/*.csv")
+        for row in csv.reader(io.StringIO(path.read_text()))
+        for cell in row
+    ]
+    assert any(EVIL[1] in cell for cell in cells)
+    for cell in cells:
+        assert not cell.startswith(("=", "+", "@"))
+        if cell.startswith("-"):
+            float(cell)
+
+
+def test_names_are_never_formulas_of_a_figure(evil: Written) -> None:
+    svg = next(evil.page.parent.glob("figures/ranking-shares.svg")).read_text()
+    assert "$\\frac{" in svg
+    assert "\x00" not in svg
+    text = figures.Figure().text(0, 0, clean_label("$x$ \\$y$"))
+    text.figure.draw_without_rendering()
+    assert text._preprocess_math(text.get_text()) == ("$x$ \\$y$", False)
+
+
+def test_csv_keeps_numbers_and_disarms_text() -> None:
+    frame = pd.DataFrame({"=name": ["-1+1", "@x", "ok", " =1"], "value": [-1.5, 2.0, np.nan, 0.0]})
+    assert make_csv(frame).decode().splitlines() == ["'=name,value", "'-1+1,-1.5", "'@x,2.0", "ok,", "' =1,0.0"]
+
+
+def test_json_has_null_for_what_is_no_number() -> None:
+    report = Report("r", "t", "q", (), (), numbers={"a": np.nan, "b": [np.inf, np.int64(3), np.bool_(True)]})
+    assert json.loads(make_json([report]))["reports"][0]["numbers"] == {"a": None, "b": [None, 3, True]}
+
+
+def test_estimates_are_worded_with_their_interval() -> None:
+    share = {"estimate": 0.3591, "low": 0.3412, "high": 0.377, "unit": "share"}
+    assert format_estimate(share) == "35.9 % (34.1 to 37.7)" or format_estimate(share) == "36 % (34 to 38)"
+    points = {"estimate": -1.25, "low": -1.4, "high": -1.1, "unit": "points"}
+    assert format_estimate(points, signed=True) == "\u22121.25 points (\u22121.40 to \u22121.10)"
+    assert format_estimate({**points, "low": np.nan, "high": np.nan}).startswith("\u22121.25 points")
+
+
+def test_run_with_games_only_still_has_its_reports(tmp_path: Path) -> None:
+    lineups = [("a", "a"), ("b", "b"), ("a", "b")]
+    folder = synthetic.write_run(tmp_path / "run", lineups, skills={"a": 1.0, "b": 0.0}, deals=20, depth="games")
+    written = build_report(folder)
+    assert [report.name for report in written.reports] == list(NAMES)
+    assert "short_games" not in json.dumps(read_json(written.json))
+
+
+def test_self_play_alone_has_nothing_to_rank(tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path / "run", [("a", "a"), ("a", "a", "a")], skills={"a": 0.0}, deals=20)
+    written = build_report(folder)
+    assert "nothing to rank" in written.answer
+
+
+def test_one_deal_makes_a_page_too(tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path / "run", [("a", "b")], skills={"a": 0.0, "b": 0.0}, deals=1)
+    assert Page(build_report(folder).page).text
+
+
+def test_several_rules_are_told_apart(tmp_path: Path) -> None:
+    rules = [azulsim.Rules(), azulsim.Rules(starter_bonus=3)]
+    folder = synthetic.write_run(tmp_path / "run", [("a", "b")] * 2, skills={"a": 2.0, "b": 0.0}, deals=20, rules=rules)
+    written = build_report(folder)
+    assert "starter_bonus=3" in Page(written.page).text
+    assert any("sets of rules" in limit for limit in written.reports[0].limits)
+
+
+@pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.long) for name in NAMES[:2]), NAMES[2]])
+def test_scripts_run_alone(real: Run, name: str, tmp_path: Path) -> None:
+    done = run_script(name, str(real.path), "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == f"page: {tmp_path / 'report.html'}"
+    assert len(done.stdout) > 100
+    assert done.stderr == ""
+
+
+def test_scripts_refuse_what_is_no_run(tmp_path: Path) -> None:
+    done = run_script("marker", str(tmp_path))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert re.fullmatch(r"error: .*not a run folder.*\n", done.stderr)
+
+
+def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "reports" / f"{name}.py"), *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_reading_never_loads_the_engine(real: Run, tmp_path: Path) -> None:
+    code = f"""
+import sys
+from azulsim.report import build_report
+build_report({str(real.path)!r}, "ranking", folder={str(tmp_path)!r})
+loaded = {{"numba", "azulsim.engine", "azulsim.arena", "azulsim.registry", "azulsim.runner"}} & set(sys.modules)
+assert not loaded, loaded
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_reports_can_be_named_and_added(real: Run, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        '"""Mine."""\nfrom azulsim.report import Report\n'
+        'def build(run):\n    return Report("mine", "Mine", "Why?", ("Because.", "But."), ())\n'
+    )
+    written = build_report(real, str(mine), folder=tmp_path / "out")
+    assert "Because." in Page(written.page).text
+    assert load_module(find("reports", "marker")).TITLE
+    mine.write_text("def build(run):\n    return 3\n")
+    with pytest.raises(InputError, match="returned int"):
+        make_report(load_module(find("reports", str(mine))), real)
+    with pytest.raises(InputError, match="did you mean 'marker'"):
+        build_report(real, "markr")
+
+
+def test_names_of_figures_and_tables_are_checked() -> None:
+    with pytest.raises(InputError, match="not a name"):
+        Table("../x", "t", pd.DataFrame())
+    plots = tuple(Plot("same", "t", lambda narrow: Figure()) for _ in range(2))
+    with pytest.raises(InputError, match="two figures are called 'same'"):
+        Report("r", "t", "q", (), (Section("s", (), plots),))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_said(real: Run, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(RunError, match="cannot be written"):
+        build_report(real, "ranking", folder=tmp_path / "x")
+
+
+def test_a_file_in_the_way_is_said(real: Run, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    with pytest.raises(RunError, match="cannot be written"):
+        build_report(real, "ranking", folder=tmp_path / "x")
+
+
+def test_looks_differ_even_without_color() -> None:
+    looks = assign_looks([f"s{i}" for i in range(20)])
+    assert len({(look.color, look.line) for look in looks.values()}) == 20
+    assert len({look.marker for look in list(looks.values())[:8]}) == 8
+
+
+# In a real browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = find_browser()
+    if program is None:
+        pytest.skip("no Chromium is installed")
+    with Browser(program) as found:
+        yield found
+
+
+@pytest.mark.parametrize("which", ["written", "evil"])
+def test_browser_has_no_complaint_and_asks_for_nothing(
+    browser: Browser, which: str, request: pytest.FixtureRequest
+) -> None:
+    page = request.getfixturevalue(which).page
+    browser.open(page)
+    assert browser.complaints() == []
+    assert browser.requests() == [page.resolve().as_uri()]
+
+
+@pytest.mark.parametrize("which", ["written", "evil"])
+@pytest.mark.parametrize("width", [320, 390, 768, 1400])
+def test_nothing_overflows(browser: Browser, which: str, width: int, request: pytest.FixtureRequest) -> None:
+    browser.open(request.getfixturevalue(which).page, width=width)
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    # Only what stands in a box that scrolls may be wider than the page.
+    wide = browser.evaluate(
+        "Array.from(document.querySelectorAll('main *')).filter(e => !e.closest('.scroll, svg') && "
+        "e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + '.' + e.className)"
+    )
+    assert wide == []
+
+
+def test_tables_sort(browser: Browser, written: Written) -> None:
+    browser.open(written.page)
+    column = "Array.from(document.querySelectorAll('table')[0].tBodies[0].rows).map(r => r.cells[{}].dataset.sort)"
+    head = "document.querySelectorAll('table')[0].tHead.rows[0].cells[{}].querySelector('button').click()"
+    before = browser.evaluate(column.format(2))
+    browser.evaluate(head.format(2))
+    values = [float(text) for text in browser.evaluate(column.format(2)) if text]
+    assert values == sorted(values)
+    browser.evaluate(head.format(2))
+    assert [float(text) for text in browser.evaluate(column.format(2)) if text] == values[::-1]
+    browser.evaluate(head.format(1))
+    names = browser.evaluate(column.format(1))
+    assert names == sorted(names)
+    assert len(names) == len(before) > 5
+
+
+def test_dark_and_light_are_both_readable(browser: Browser, written: Written) -> None:
+    def brightness(color: str) -> float:
+        return sum(map(float, re.findall(r"[\d.]+", color)[:3])) / 3
+
+    for dark in (False, True):
+        browser.open(written.page, dark=dark)
+        paper = brightness(browser.evaluate("getComputedStyle(document.querySelector('section')).backgroundColor"))
+        ink = brightness(browser.evaluate("getComputedStyle(document.querySelector('section h3')).color"))
+        in_figure = brightness(browser.evaluate("getComputedStyle(document.querySelector('figure svg text')).fill"))
+        assert (ink > paper) == (in_figure > paper) == dark
+        assert abs(ink - paper) > 120
+        assert abs(in_figure - paper) > 90
