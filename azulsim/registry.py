@@ -32,24 +32,39 @@ def parse_spec(spec: str) -> tuple[str, dict[str, float]]:
         raise InputError(f"strategy {spec!r}: write a name, or name(parameter=number, ...)")
     if not parenthesis:
         return name, {}
-    try:
-        call = ast.parse(f"f({rest}", mode="eval").body
-    except SyntaxError:
-        call = None
-    if not isinstance(call, ast.Call) or call.args:
+    keywords = _read_keywords(rest)
+    if keywords is None:
         raise InputError(f"strategy {spec!r}: write its parameters as name=number, separated by commas")
     params: dict[str, float] = {}
-    for keyword in call.keywords:
-        try:
-            value = ast.literal_eval(keyword.value)
-        except ValueError:
-            value = None
-        if keyword.arg is None or not isinstance(value, int | float) or not math.isfinite(value):
-            raise InputError(f"strategy {spec!r}: parameter {keyword.arg!r} needs a finite number")
-        if keyword.arg in params:
-            raise InputError(f"strategy {spec!r}: parameter {keyword.arg!r} is given twice")
-        params[keyword.arg] = float(value)
+    for key, node in keywords:
+        value = _read_number(node)
+        if not math.isfinite(value):
+            raise InputError(f"strategy {spec!r}: parameter {key!r} needs a finite number")
+        if key in params:
+            raise InputError(f"strategy {spec!r}: parameter {key!r} is given twice")
+        params[key] = value
     return name, params
+
+
+def _read_keywords(rest: str) -> list[tuple[str, ast.expr]] | None:
+    """Return names and expressions of what stands after a call's parenthesis; None if it is anything else."""
+    try:
+        call = ast.parse(f"f({rest}", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        return None
+    keywords = [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None]
+    return keywords if len(keywords) == len(call.keywords) else None
+
+
+def _read_number(node: ast.expr) -> float:
+    """Return the number that an expression writes; NaN if it is none."""
+    try:
+        value = ast.literal_eval(node)
+        return float(value) if isinstance(value, int | float) else math.nan
+    except (ValueError, TypeError, OverflowError, RecursionError, MemoryError):
+        return math.nan
 
 
 def format_spec(name: str, params: dict[str, float]) -> str:

@@ -337,7 +337,7 @@ def test_a_compiled_move_that_cannot_be_compiled_is_an_error() -> None:
     def hopeless(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
         return int(scratch.no_such_field)
 
-    with pytest.raises(StrategyError, match="hopeless: cannot be compiled: .*no_such_field"):
+    with pytest.raises(StrategyError, match=r"hopeless: cannot be compiled: .*no_such_field"):
         play(hopeless, players=2)
 
 
@@ -373,7 +373,7 @@ def test_wrong_ways_to_make_a_strategy_are_refused() -> None:
         Strategy(loving, {"lov": 1})
     with pytest.raises(InputError, match=r"love = inf: must be a finite number"):
         Strategy(loving, {"love": float("inf")})
-    with pytest.raises(InputError, match="cannot run batched; .* runs compiled or plain"):
+    with pytest.raises(InputError, match=r"cannot run batched; .* runs compiled or plain"):
         Strategy(wary, speed="batched")
 
 

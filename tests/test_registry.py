@@ -1,0 +1,189 @@
+"""Specs: one canonical text, one sentence for every mistake, and strategies from any file."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from playing import assert_same, play
+
+from azulsim.errors import AzulsimError, InputError
+from azulsim.registry import canonical_spec, format_spec, list_strategies, make_strategy, parse_spec
+
+NAMES = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True).filter(lambda name: not _is_keyword(name))
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def _is_keyword(name: str) -> bool:
+    import keyword
+
+    return keyword.iskeyword(name)
+
+
+@given(NAMES, st.dictionaries(NAMES, NUMBERS, max_size=4))
+def test_a_spec_goes_there_and_back(name: str, params: dict[str, float]) -> None:
+    text = format_spec(name, params)
+    assert parse_spec(text) == (name, params)
+    assert canonical_spec(text) == text
+
+
+@pytest.mark.parametrize(
+    ("spec", "canonical"),
+    [
+        ("greedy", "greedy"),
+        ("  greedy ( ) ", "greedy"),
+        ("f( b = 2.0,a=.5 )", "f(a=0.5, b=2)"),
+        ("f(a=-1e-7)", "f(a=-1e-07)"),
+        ("f(a=-0.0)", "f(a=0)"),
+        ("f(a=1_000)", "f(a=1000)"),
+        ("f(a=+3)", "f(a=3)"),
+        ("f(a=1e300)", "f(a=1e+300)"),
+        ("ideas/mine.py:f(a=1)", "ideas/mine.py:f(a=1)"),
+    ],
+)
+def test_all_ways_of_writing_a_spec_have_one_text(spec: str, canonical: str) -> None:
+    assert canonical_spec(spec) == canonical
+    assert canonical_spec(canonical) == canonical
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("", "write a name"),
+        ("   ", "write a name"),
+        ("(a=1)", "write a name"),
+        ("f(", "write a name, or name"),
+        ("f(a=1", "write a name, or name"),
+        ("f(a=1) and more", "write a name, or name"),
+        ("f(1)", "name=number"),
+        ("f(a)", "name=number"),
+        ("f(a=)", "name=number"),
+        ("f(a=1)(b=2)", "name=number"),
+        ("f(a=1) + g(b=2)", "name=number"),
+        ("f(a=1)[f(b=1)]", "write a name, or name"),
+        ("f(*a)", "name=number"),
+        ("f(**a)", "name=number"),
+        ("f(a='x')", "parameter 'a' needs a finite number"),
+        ("f(a=b)", "parameter 'a' needs a finite number"),
+        ("f(a=[1])", "parameter 'a' needs a finite number"),
+        ("f(a=1j)", "parameter 'a' needs a finite number"),
+        ("f(a={[]: 1})", "parameter 'a' needs a finite number"),
+        ("f(a=None)", "parameter 'a' needs a finite number"),
+        ("f(a=1e999)", "parameter 'a' needs a finite number"),
+        ("f(a=1" + "0" * 400 + ")", "parameter 'a' needs a finite number"),
+        ("f(a=1, a=2)", "name=number|given twice"),
+        ("f(a=\0)", "name=number"),
+        ("f(a=" + "(" * 300 + "1" + ")" * 300 + ")", "name=number|finite number"),
+    ],
+)
+def test_a_bad_spec_is_one_sentence(spec: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason) as caught:
+        parse_spec(spec)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(f"strategy {spec!r}: ")
+
+
+@given(st.text(max_size=30) | st.text("f(a=1,)*[]{}'\"-. \n", max_size=30).map("f({})".format))
+def test_any_text_is_a_spec_or_one_error_of_ours(text: str) -> None:
+    try:
+        name, params = parse_spec(text)
+    except InputError:
+        return
+    assert name == name.strip() != ""
+    assert all(isinstance(value, float) and math.isfinite(value) for value in params.values())
+
+
+# ---- what a spec names
+
+
+def test_bundled_strategies_are_made_with_their_parameters() -> None:
+    player = make_strategy("row_builder( love = 2 )")
+    assert (player.spec, player.params) == ("row_builder(love=2)", {"love": 2.0})
+    assert make_strategy("row_builder").params == {"love": 0.5}
+    with pytest.raises(InputError, match=r"row_builder\(lov=2\): strategy 'row_builder' has no parameter 'lov'; did"):
+        make_strategy("row_builder(lov=2)")
+    with pytest.raises(InputError, match="unknown strategy 'gredy'; did you mean 'greedy'"):
+        make_strategy("gredy")
+
+
+GOOD = '''"""Two ideas."""
+from azulsim.strategy import strategy
+
+@strategy
+def like_greedy(move, *, love=0):
+    """As greedy."""
+    return move.gain + love * move.placed
+
+@strategy
+def first(view, moves, rng):
+    return 0
+'''
+
+
+def test_a_strategy_is_found_in_any_file(tmp_path: Path) -> None:
+    file = tmp_path / "my ideas.py"
+    file.write_text(GOOD)
+    player = make_strategy(f"{file}:like_greedy(love=0)")
+    assert (player.spec, player.definition.doc) == (f"{file}:like_greedy(love=0)", "As greedy.")
+    assert_same(play(player, players=2), play("greedy", players=2))
+    assert make_strategy(f"{file}:first").definition.doc == "Two ideas."
+    with pytest.raises(InputError, match="holds no strategy 'secnd'"):
+        make_strategy(f"{file}:secnd")
+
+
+def test_a_file_in_the_project_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "strategies").mkdir()
+    (tmp_path / "strategies" / "ideas.py").write_text(GOOD)
+    assert make_strategy("like_greedy", project=tmp_path).spec == "like_greedy"
+    assert "first" in {entry.name for entry in list_strategies(project=tmp_path)}
+    monkeypatch.chdir(tmp_path)
+    assert make_strategy("first").speed == "plain"
+
+
+def test_an_edited_file_is_read_anew(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    results = []
+    for text in (GOOD, GOOD.replace("love * move.placed", "move.tiles")):
+        file.write_text(text)
+        results.append(play(make_strategy(f"{file}:like_greedy"), players=2).moves.tolist())
+    assert results[0] != results[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("from azulsim.strategy import strategy\n@strategy\ndef mine(move)\n    return 0\n", "line 3|cannot be read"),
+        ("def mine(move):\n    return move.gain\n", "mine"),
+        ("from azulsim.strategy import strategy\n@strategy\ndef mine(board):\n    return 0\n", "of no known kind"),
+        (
+            "from azulsim.strategy import strategy\n@strategy\ndef mine(move, *, love):\n    return 0\n",
+            "parameter 'love' needs a number",
+        ),
+        (
+            "from azulsim.strategy import strategy\nimport no_such_module\n@strategy\ndef mine(move):\n    return 0\n",
+            "mine.py, line 2: ModuleNotFoundError",
+        ),
+        (
+            "from azulsim.strategy import strategy\n@strategy\ndef mine(move):\n    return 0\nmine = 3\n",
+            "'mine' is not a strategy; decorate it with @strategy",
+        ),
+        ("from azulsim.strategy import strategy\nraise SystemExit(3)\n@strategy\ndef mine(move): ...\n", "line 2"),
+        ("\0", "mine"),
+        ("", "mine"),
+    ],
+)
+def test_a_bad_file_is_one_sentence(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    with pytest.raises(AzulsimError, match=message) as caught:
+        make_strategy(f"{file}:mine")
+    assert "\n" not in str(caught.value)
+    assert "mine" in str(caught.value)
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        make_strategy(f"{tmp_path}/none.py:mine")
