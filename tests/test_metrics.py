@@ -14,6 +14,8 @@ import azulsim
 from azulsim import metrics
 from azulsim.errors import InputError
 from azulsim.log import Run, read_run
+from azulsim.metrics._estimate import contrast
+from azulsim.metrics._tables import collect
 from azulsim.rules import Bonus, Rules
 
 pytestmark = pytest.mark.xdist_group("metrics")
@@ -157,6 +159,18 @@ def test_starter_effect_is_paired_by_deal(planted: Run) -> None:
     row = pick(metrics.starter_effects(planted), players=3, spec=WEAK, outcome="score")
     assert row["estimate"] == pytest.approx(effect.mean())
     assert row["se"] == pytest.approx(effect.std() / np.sqrt(len(effect)))
+
+
+def test_shares_that_never_varied_are_not_said_to_be_certain(planted: Run) -> None:
+    levels = metrics.summarize(planted, ["unfinished"], by=("players", "seat"))
+    level = pick(levels, players=2, seat=0)
+    assert (level["estimate"], level["se"]) == (0, 0)
+    outcome = [metrics.OUTCOMES["unfinished"]]
+    sums = collect(planted, outcome, ("players", "seat"))
+    row = pick(contrast(sums, outcome, "seat", lambda seats: [1.0, -1.0, 0.0][: len(seats)]), players=2)
+    assert row["estimate"] == 0
+    assert row["high"] == pytest.approx(-row["low"])
+    assert row["high"] == pytest.approx(np.hypot(0, level["high"]))
 
 
 def test_no_planted_effect_gives_uniform_p_values(tmp_path: Path) -> None:

@@ -311,6 +311,22 @@ def test_reports_can_be_named_and_added(real: Run, tmp_path: Path) -> None:
         build_report(real, "markr")
 
 
+def test_examples_of_the_documentation_run(real: Run, tmp_path: Path) -> None:
+    blocks = re.findall(r"\n\n((?:    .*\n|\n)+)", (ROOT / "docs" / "REPORTS.md").read_text())
+    code = [re.sub(r"^    ", "", block, flags=re.M) for block in blocks]
+    mine = tmp_path / "ties.py"
+    mine.write_text(next(block for block in code if "def build(run):" in block))
+    written = build_report(real, str(mine), folder=tmp_path / "out")
+    assert re.search(r"at 2 players: [\d.]+ % \([\d.]+ to [\d.]+\)", written.answer)
+    calls = next(block for block in code if "metrics.scores(run)" in block)
+    names = {"run": real}
+    calls = calls.replace('azulsim.read_run("runs/demo")', "run").replace(
+        '"ranking")', f'"ranking", folder={str(tmp_path)!r})'
+    )
+    exec(calls, names)
+    assert isinstance(names["written"], Written)
+
+
 def test_names_of_figures_and_tables_are_checked() -> None:
     with pytest.raises(InputError, match="not a name"):
         Table("../x", "t", pd.DataFrame())

@@ -67,8 +67,31 @@ def contrast(sums: Sums, outcomes: Sequence[Outcome], split: str, coefficients: 
         moments = _sum_moments(by_deal, counts, cells[0], len(kept))
         values = np.bincount(outer[outer >= 0], (weight * means[:, k])[outer >= 0], len(kept))
         bounds = (-1.0, 1.0) if outcome.unit == "share" else None
-        parts.append(_make_frame(frame, outcome, values, moments, bounds))
+        made = _make_frame(frame, outcome, values, moments, bounds)
+        if bounds:
+            fixed = np.flatnonzero(moments["squares"] == 0)
+            _join_intervals(made, fixed, estimate(_pick(sums, k), [outcome]), weight, outer)
+        parts.append(made)
     return _interleave(parts)
+
+
+def _pick(sums: Sums, k: int) -> Sums:
+    return replace(sums, outcomes=sums.outcomes[k : k + 1], count=sums.count[:, [k]], total=sums.total[:, [k]])
+
+
+def _join_intervals(
+    made: pd.DataFrame, rows: npt.NDArray[np.int64], levels: pd.DataFrame, weight: Array, outer: Array
+) -> None:
+    """Give contrasts of shares that never varied the joined intervals of their levels (Newcombe's method)."""
+    z = special.ndtri((1 + LEVEL) / 2)
+    for row in rows.tolist():
+        mine, weights = levels[outer == row], weight[outer == row]
+        below, above = mine["estimate"] - mine["low"], mine["high"] - mine["estimate"]
+        down = float(np.sqrt((weights**2 * np.where(weights > 0, below, above) ** 2).sum()))
+        up = float(np.sqrt((weights**2 * np.where(weights > 0, above, below) ** 2).sum()))
+        value = float(made["estimate"].iloc[row])
+        made.loc[row, ["low", "high"]] = [max(value - down, -1.0), min(value + up, 1.0)]
+        made.loc[row, "mde"] = (down + up) / 2 * (z + special.ndtri(POWER)) / z
 
 
 def compare_levels(frame: pd.DataFrame, column: str, first: object, second: object) -> pd.DataFrame:

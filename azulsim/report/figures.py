@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from azulsim.report.style import DIVERGING, INK, MUTED, PAPER, RC, Look, make_panels
-from azulsim.report.words import MINUS, clean_label
+from azulsim.report.words import MINUS, clean_label, format_number
 
 Looks = Mapping[str, Look]
 
@@ -209,7 +209,7 @@ def _draw_dot(axis: Axes, row: pd.Series, y: float, look: Look, *, write: bool, 
     if write:
         share = row["unit"] == "share"
         digits = 1 if share or high - low < 4 else 0
-        text = f"{(100 if share else 1) * row['estimate']:{'+' if signed else ''}.{digits}f}".replace("-", MINUS)
+        text = format_number((100 if share else 1) * row["estimate"], digits, signed=signed)
         axis.annotate(
             text, (row["estimate"], y), (0, 5.5), textcoords="offset points", ha="center", va="bottom",
             color=INK, fontsize=7.5, bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}, zorder=2.5,

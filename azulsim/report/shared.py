@@ -98,7 +98,7 @@ def describe_evidence(frame: pd.DataFrame) -> str:
     for unit, rows in frame[frame["mde"] > 0].groupby("unit", sort=False):
         scale, word = (100, "% points") if unit == "share" else (1, str(unit))
         low, high = rows["mde"].min() * scale, rows["mde"].max() * scale
-        parts.append(f"{_span(low, high, decimals_for(high, most=3) + (high < 10))} {word}")
+        parts.append(f"{_span(low, high, decimals_for(low, most=3))} {word}")
     return f"{text}; smallest detectable difference {join_words(parts)}." if parts else f"{text}."
 
 
