@@ -110,7 +110,8 @@ def taking_moves(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all", 
     sums = collect(run, outcomes, by, lineups=lineups, base="takings", tables=_takings_sql(run, with_moves=True))
     frame = estimate(sums, outcomes)
     frame = number_outcomes(frame, "move")
-    return frame[frame["move"] <= frame.loc[frame["estimate"] > 0, "move"].max()].reset_index(drop=True)
+    latest = frame.loc[frame["estimate"] > 0, "move"].max()
+    return frame.loc[frame["move"] <= latest].reset_index(drop=True)
 
 
 def holder_associations(
