@@ -78,6 +78,7 @@ class Game:
         self._deal_key = np.uint64(game_key(np.uint64(root_key(seed, DEAL_DOMAIN)), deal, 0))
         self._now = _Point(make_template(self.rules, players), [""] * players)
         self._past: list[_Point] = []
+        self._ledger = np.zeros(MAX_PLAYERS, core.LEDGER)
         self._deal()
 
     @classmethod
@@ -246,10 +247,10 @@ class Game:
         self.moves.append(format_code(code))
         self._drop_tiles(code)
         if core.play(self._state, code):
-            core.tile(self._state, np.zeros(MAX_PLAYERS, core.LEDGER))
+            core.tile(self._state, self._ledger)
             self._now.floors = [""] * self.players
             if self.is_over:
-                core.add_bonuses(self._state)
+                core.settle(self._state, self._ledger)
             else:
                 self._deal()
         return self
@@ -269,7 +270,7 @@ class Game:
             raise RunError(
                 f"round {self.round + 1} cannot be dealt: bag and lid are empty, and the rules say no_tiles = \"error\""
             )
-        core.add_bonuses(self._state)
+        core.settle(self._state, self._ledger)
 
     def _drop_tiles(self, code: int) -> None:
         """Draw what a move about to be played puts on the mover's floor line: the marker first (2.5, 2.6)."""
@@ -303,10 +304,8 @@ class Game:
         """The result, or None while the game goes on."""
         if not self.is_over:
             return None
-        placement, win_share = np.zeros(MAX_PLAYERS, np.int64), np.zeros(MAX_PLAYERS)
-        core.rank(self._state, placement, win_share)
-        n = self.players
-        return Outcome(self.termination, self.scores, placement[:n].tolist(), win_share[:n].tolist())
+        ends = self._ledger[: self.players]
+        return Outcome(self.termination, self.scores, ends["placement"].tolist(), ends["win_share"].tolist())
 
     def __repr__(self) -> str:
         names = self.specs or tuple(f"seat {seat}" for seat in range(self.players))

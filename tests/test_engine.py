@@ -161,7 +161,7 @@ class Pair:
             if self.state["termination"] == 0:
                 assert core.deal(self.state, self.deal_key) or must_fail or self.reference.is_over
             if self.state["termination"]:
-                core.add_bonuses(self.state)
+                core.settle(self.state, self.ledger)
         if must_fail:
             assert self.state["termination"] == Termination.NO_TILES
             raise NoTilesError
@@ -209,11 +209,9 @@ class Pair:
 
     def check_end(self) -> None:
         """Compare places and shares of a game that is over."""
-        placement, win_share = np.zeros(4, np.int64), np.zeros(4)
-        core.rank(self.state, placement, win_share)
-        players = self.reference.players
-        assert placement[:players].tolist() == self.reference.placements()
-        assert win_share[:players].tolist() == self.reference.win_shares()
+        ends = self.ledger[: self.reference.players]
+        assert ends["placement"].tolist() == self.reference.placements()
+        assert ends["win_share"].tolist() == self.reference.win_shares()
 
 
 def lanes(tiles: object) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from azulsim.engine.compiling import compiled, lowest_bit, popcount
 from azulsim.engine.luck import below, derive
 from azulsim.engine.record import LANE_TOPS, LANES, SOURCE_LANES
-from azulsim.rules import MAX_PLAYERS, Termination
+from azulsim.rules import Termination
 
 ROW_COMPLETED = int(Termination.ROW_COMPLETED)
 ROUND_LIMIT = int(Termination.ROUND_LIMIT)
@@ -30,10 +30,16 @@ LEDGER = np.dtype(
         ("price", "i2"),
         ("price_paid", "i2"),
         ("tiled", "i4"),  # as in the log: 3 bits of column and 3 of color for each row
+        ("rows", "i1"),
+        ("columns", "i1"),
+        ("colors", "i1"),
+        ("placement", "i1"),
+        ("bonus", "i2"),
+        ("win_share", "f8"),
     ],
     align=True,
 )
-"""What one seat's wall-tiling did; `tile` fills an array of one a seat."""
+"""What one seat's wall-tiling did (filled by `tile`), and how it ended (filled by `settle`); one entry a seat."""
 
 
 def _make_runs() -> Any:
@@ -266,28 +272,29 @@ def count_complete(wall: Any) -> Any:
 
 @compiled
 def bonus_points(game: Any, seat: Any) -> Any:
-    """Return a seat's end-of-game bonuses (5.2)."""
+    """Return the end-of-game bonuses that a seat's wall would bring now (5.2)."""
     rows, columns, colors = count_complete(np.int64(game.wall[seat]))
     return rows * game.row_bonus + columns * game.column_bonus + colors * game.color_bonus
 
 
 @compiled
-def add_bonuses(game: Any) -> None:
-    """Add everybody's bonuses to a game that is over (5.2)."""
-    for seat in range(game.players):
-        game.score[seat] += bonus_points(game, seat)
+def settle(game: Any, ledger: Any) -> None:
+    """Add everybody's bonuses to a game that is over, and rank the players (5.2, 5.3); fills `ledger`.
 
-
-@compiled
-def rank(game: Any, placement: Any, win_share: Any) -> None:
-    """Fill the placements (1 is best; 1, 1, 3) and win shares of a game that is over (5.3)."""
-    keys = np.empty(MAX_PLAYERS, np.int64)
+    Placement is by score, then complete rows; 1 is best and ties share a place (1, 1, 3).
+    """
     for seat in range(game.players):
-        keys[seat] = game.score[seat] * 8 + count_complete(np.int64(game.wall[seat]))[0]
+        entry = ledger[seat]
+        rows, columns, colors = count_complete(np.int64(game.wall[seat]))
+        entry.rows, entry.columns, entry.colors = rows, columns, colors
+        entry.bonus = rows * game.row_bonus + columns * game.column_bonus + colors * game.color_bonus
+        game.score[seat] += entry.bonus
     for seat in range(game.players):
-        better = ties = 0
+        better, ties = 0, 0
+        mine = (game.score[seat] << 3) + ledger[seat].rows
         for other in range(game.players):
-            better += keys[other] > keys[seat]
-            ties += keys[other] == keys[seat]
-        placement[seat] = 1 + better
-        win_share[seat] = 1.0 / ties if better == 0 else 0.0
+            theirs = (game.score[other] << 3) + ledger[other].rows
+            better += theirs > mine
+            ties += theirs == mine
+        ledger[seat].placement = 1 + better
+        ledger[seat].win_share = 1.0 / ties if better == 0 else 0.0

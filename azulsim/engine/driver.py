@@ -14,14 +14,11 @@ import numpy.typing as npt
 from azulsim.engine.compiling import as_pointer, compiled
 from azulsim.engine.core import (
     LEDGER,
-    add_bonuses,
-    bonus_points,
-    count_complete,
     count_tiles,
     deal,
     lane,
     play,
-    rank,
+    settle,
     tile,
 )
 from azulsim.engine.denial import denial
@@ -117,7 +114,7 @@ def grow_log(log: Log, need: tuple[int, int, int]) -> Log:
 
 
 @compiled
-def begin_game(game: Any, live: Any, plan: Any, deal_number: Any, seating: Any, log: Any) -> Any:
+def begin_game(game: Any, live: Any, plan: Any, deal_number: Any, seating: Any, ledger: Any, log: Any) -> Any:
     """Set up one game of a block and deal its first round; return GOES_ON, IS_OVER or CANNOT_DEAL."""
     cell = plan.cell
     live.game = (cell << CELL_SHIFT) | (deal_number << DEAL_SHIFT) | seating
@@ -125,21 +122,21 @@ def begin_game(game: Any, live: Any, plan: Any, deal_number: Any, seating: Any, 
     live.deal_key = game_key(plan.deal_root, deal_number, 0)
     decisions = derive(game_key(plan.decision_root, deal_number, 0), seating)
     live.ply = 0
-    for seat in range(MAX_PLAYERS):
+    for seat in range(game.players):
         live.seat_keys[seat] = derive(decisions, seat)
         live.wall_points[seat] = live.floor_loss[seat] = live.floor_paid[seat] = live.marker_takes[seat] = 0
-    return begin_round(game, live, plan, log)
+    return begin_round(game, live, ledger, plan, log)
 
 
 @compiled
-def begin_round(game: Any, live: Any, plan: Any, log: Any) -> Any:
+def begin_round(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> Any:
     """Deal the next round and open its rows in the log; at the end of the game, close it."""
     if not deal(game, live.deal_key):
         if plan.must_deal:
             return CANNOT_DEAL
-        finish_game(game, live, plan, log)
+        finish_game(game, live, ledger, plan, log)
         return IS_OVER
-    for seat in range(MAX_PLAYERS):
+    for seat in range(game.players):
         live.turns[seat] = 0
     if plan.depth >= 1:
         live.round_row = log.used[1]
@@ -201,8 +198,8 @@ def end_round(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> Any:
     if plan.depth >= 1:
         log_tiling(game, live, ledger, plan, log)
     if game.termination == 0:
-        return begin_round(game, live, plan, log)
-    finish_game(game, live, plan, log)
+        return begin_round(game, live, ledger, plan, log)
+    finish_game(game, live, ledger, plan, log)
     return IS_OVER
 
 
@@ -239,25 +236,23 @@ def log_tiling(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
 
 
 @compiled
-def finish_game(game: Any, live: Any, plan: Any, log: Any) -> None:
+def finish_game(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
     """Add the bonuses and write the rows of `games`."""
     first = log.used[0]
     log.used[0] += game.players
-    placement, win_share = np.empty(MAX_PLAYERS, np.int64), np.empty(MAX_PLAYERS, np.float64)
-    add_bonuses(game)
-    rank(game, placement, win_share)
+    settle(game, ledger)
     for seat in range(game.players):
-        row = log.games[first + seat]
+        row, entry = log.games[first + seat], ledger[seat]
         row.game, row.cell, row.deal, row.seating = live.game, plan.cell, live.deal, live.seating
         row.players, row.seat = game.players, seat
         row.score = game.score[seat]
-        row.rows, row.columns, row.colors = count_complete(np.int64(game.wall[seat]))
-        row.placement, row.win_share = placement[seat], win_share[seat]
+        row.rows, row.columns, row.colors = entry.rows, entry.columns, entry.colors
+        row.placement, row.win_share = entry.placement, entry.win_share
         row.wall_points = live.wall_points[seat]
         row.floor_loss, row.floor_paid = live.floor_loss[seat], live.floor_paid[seat]
-        row.bonus_points = bonus_points(game, seat)
+        row.bonus_points = entry.bonus
         row.marker_takes = live.marker_takes[seat]
-        row.is_ender = row.rows > 0
+        row.is_ender = entry.rows > 0
         row.rounds, row.plies, row.termination = game.round, live.ply, game.termination
 
 
@@ -294,7 +289,7 @@ def _make_play_games(logs_moves: bool) -> Any:
             games[0] = template
             seating = number % n_seatings
             clear_workspaces(seats[seating])
-            status = begin_game(game, live, plan, plan.first_deal + number // n_seatings, seating, log)
+            status = begin_game(game, live, plan, plan.first_deal + number // n_seatings, seating, ledger, log)
             while status == GOES_ON:
                 allowed.mask, allowed.open = game.mask, game.open[game.seat]
                 seat = seats[seating, game.seat]
@@ -346,7 +341,7 @@ def play_games(
 
 @compiled
 def begin_slots(
-    games: Any, lives: Any, slots: Any, numbers: Any, template: Any, plan: Any, seats: Any, log: Any
+    games: Any, lives: Any, slots: Any, numbers: Any, template: Any, plan: Any, seats: Any, ledger: Any, log: Any
 ) -> Any:
     """Set up games `numbers` in the given slots of a lockstep; return CANNOT_DEAL or GOES_ON.
 
@@ -355,8 +350,8 @@ def begin_slots(
     for i in range(len(slots)):
         slot = slots[i]
         games[slot] = template
-        seating = numbers[i] % len(seats)
-        status = begin_game(games[slot], lives[slot], plan, plan.first_deal + numbers[i] // len(seats), seating, log)
+        deal_number, seating = plan.first_deal + numbers[i] // len(seats), numbers[i] % len(seats)
+        status = begin_game(games[slot], lives[slot], plan, deal_number, seating, ledger, log)
         if status != GOES_ON:
             return status
     return GOES_ON

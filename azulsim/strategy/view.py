@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from azulsim.engine.moves import Move, format_code
+from azulsim.engine.record import GAME
 from azulsim.rules import COLORS, Rules
 from azulsim.strategy.functions import as_column
 
@@ -68,9 +69,14 @@ class View:
     """
 
     def __init__(self, games: npt.NDArray[Any], index: int, rules: Rules) -> None:
-        self._game = games[index].copy()
+        # NumPy copies records field by field; their bytes are copied many times faster.
+        self._bytes = games[index : index + 1].view(np.uint8).copy()
         self.rules = rules
         """The rules of the game, an `azulsim.Rules`."""
+
+    @cached_property
+    def _game(self) -> Any:
+        return self._bytes.view(GAME)[0]
 
     @cached_property
     def players(self) -> int:
