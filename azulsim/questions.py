@@ -143,9 +143,10 @@ def compare(
 
 def rank(run: Run) -> tuple[pd.DataFrame, tuple[Estimate, ...]]:
     """Rank the strategies of a run at one player count; return the frame of `Comparison.ranking` and the leads."""
-    results = pd.concat([metrics.strategy_results(run, by=("spec",)), metrics.ratings(run)])
+    results = metrics.strategy_results(run, by=("spec",))
     if results.empty:
-        raise RunError(f"{run.path}: no game between different strategies was finished")
+        raise RunError(f"{run.path}: no game between different strategies was finished; see {run.path / 'failures'}")
+    results = pd.concat([results, metrics.ratings(run)])
     estimates = {name: part.set_index("spec") for name, part in results.groupby("outcome", sort=False)}
     order = estimates["win_share"]["estimate"].sort_values(ascending=False, kind="stable").index
     ranking = pd.DataFrame({"rank": range(1, len(order) + 1), "spec": list(order)})

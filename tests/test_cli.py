@@ -26,7 +26,7 @@ NO_PAGE = ("--set", "players=[2]", "--set", 'strategies=["greedy", "uniform"]', 
 ONE_PAGE = (*NO_PAGE, "--set", 'reports=["ranking"]')
 
 RAISES = '''
-"""Gives up in the second game."""
+"""Gives up at once."""
 from azulsim.strategy import strategy
 
 @strategy
@@ -302,6 +302,13 @@ def test_games_that_a_strategy_spoiled_make_the_run_fail(azul: Command, tmp_path
     assert done.code == 1
     assert "4 games" in done.err
     assert "Traceback" not in done.err
+
+
+def test_comparison_in_which_no_game_was_finished_says_so(azul: Command, tmp_path: Path) -> None:
+    write_strategy(tmp_path, "quitter", RAISES)
+    done = azul("compare", "quitter", "uniform", "--deals", 2, "--jobs", 1, "--out", "here")
+    assert (done.code, done.out) == (1, "")
+    assert "no game between different strategies was finished; see here/failures" in done.err.splitlines()[-1]
 
 
 def test_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
