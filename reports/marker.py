@@ -125,7 +125,7 @@ def starter_section(effects: pd.DataFrame, tests: pd.DataFrame, looks: figures.L
         signed=True,
     )
     tested = say.keep_first_rules(tests)
-    differ = adjust_holm(tested["p_value"].to_numpy()) < SMALL_P if len(tested) else []
+    differ: list[bool] = (adjust_holm(tested["p_value"].to_numpy()) < SMALL_P).tolist() if len(tested) else []
     rows = zip(tested.itertuples(), differ, strict=True)
     found = [f"{row.spec} ({row.players} players)" for row, is_clear in rows if is_clear]
     verdict = f"in {len(found)} of {len(tested)} cases at 5 %, after Holm's correction for their number"

@@ -209,7 +209,11 @@ def seats_section(seats: pd.DataFrame, tests: pd.DataFrame, looks: figures.Looks
     panels = say.split_players(shown)
     fair = {title: 1 / int(rows["players"].iloc[0]) for title, rows in panels.items()}
     draw = partial(figures.draw_lines, panels, "seat", looks, references=fair, x_label="seat (0 starts)", height=2.5)
-    found = [f"{row.players} players: {format_p(row.p_value)}" for row in tested.itertuples() if str(row.spec) == best]
+    found = [
+        f"{row.players} players: {format_p(float(str(row.p_value)))}"
+        for row in tested.itertuples()
+        if str(row.spec) == best
+    ]
     return Section(
         "Seats",
         (

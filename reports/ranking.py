@@ -87,7 +87,8 @@ def nothing_to_rank(run: Run) -> Report:
 
 def name_best(shown: pd.DataFrame, leads: pd.DataFrame) -> tuple[str, dict[str, object]]:
     """Name the strategy with the greatest win share at each player count."""
-    parts, numbers = [], {}
+    parts: list[str] = []
+    numbers: dict[str, object] = {}
     for players, rows in shown.groupby("players", sort=True):
         shares = rows[rows["outcome"] == "win_share"].sort_values("estimate", ascending=False, kind="stable")
         best = shares.iloc[0]

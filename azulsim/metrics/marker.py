@@ -110,8 +110,11 @@ def taking_moves(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all", 
     sums = collect(run, outcomes, by, lineups=lineups, base="takings", tables=_takings_sql(run, with_moves=True))
     frame = estimate(sums, outcomes)
     frame = number_outcomes(frame, "move")
-    latest = frame.loc[frame["estimate"] > 0, "move"].max()
-    return frame.loc[frame["move"] <= latest].reset_index(drop=True)
+    if frame.empty:
+        return frame
+    latest = int(frame.loc[frame["estimate"] > 0, "move"].max())
+    kept: pd.DataFrame = frame.loc[frame["move"] <= latest].reset_index(drop=True)
+    return kept
 
 
 def holder_associations(
