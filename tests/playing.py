@@ -10,6 +10,7 @@ import numpy.typing as npt
 from reference import Move, Reference, count_complete
 from test_engine import draw_as_the_engine
 
+from azulsim import arena
 from azulsim.arena import Block, Tables, play_block
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.registry import make_strategy
@@ -59,6 +60,14 @@ def play(*lineup: str | Definition | Strategy, speed: Speed | None = None, **opt
     made = {id(player): as_strategy(player, speed) for player in lineup}
     strategies = [made[id(player)] for player in lineup]
     return play_block(make_block([strategy.spec for strategy in strategies], **options), strategies=strategies)
+
+
+def begin_games(player: Strategy, n: int, *, first: int = 0) -> tuple[Any, Any, Any]:
+    """Games of two just begun, one a deal: the records of the driver (GAME[n], LIVE[n]) and the seat of the player."""
+    block = arena._Blockplay(make_block([player.spec], players=2, deals=n, first=first), [player])
+    lockstep = arena._Lockstep(block)
+    lockstep._begin(np.arange(n), np.arange(n))
+    return lockstep.games, lockstep.lives, block.make_seats()[0, :1]
 
 
 def as_strategy(player: str | Definition | Strategy, speed: Speed | None = None) -> Strategy:

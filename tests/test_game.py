@@ -32,10 +32,15 @@ GOLDEN_MOVES = (
 GOLDEN_SCORES = [63, 27]
 
 
+SHOWN = ("round", "seat", "starter", "holder", "scores", "walls", "lines", "floors", "displays", "center", "bag", "lid")
+
+
 def picture(game: Game) -> dict[str, Any]:
     """Everything that a game shows."""
-    names = "round seat starter holder scores walls lines floors displays center bag lid moves termination".split()
-    return {name: getattr(game, name) for name in names} | {"legal": game.legal_moves(), "outcome": game.outcome}
+    return {name: getattr(game, name) for name in (*SHOWN, "moves", "termination")} | {
+        "legal": game.legal_moves(),
+        "outcome": game.outcome,
+    }
 
 
 def key_of(seed: int, deal: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playing import as_strategy, assert_same, make_block, play
+from playing import as_strategy, assert_same, begin_games, make_block, play
 from reference import COLORS, LAYOUT, Reference, measure_run
 from reference import Move as ReferenceMove
 from scipy import stats
@@ -17,9 +17,7 @@ from test_engine import draw_as_the_engine
 from azulsim import arena
 from azulsim.arena import make_players
 from azulsim.engine import driver
-from azulsim.engine.driver import LIVE
-from azulsim.engine.luck import DEAL_DOMAIN, derive, game_key, root_key
-from azulsim.engine.record import GAME, SEAT
+from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.errors import InputError, StrategyError
 from azulsim.registry import list_strategies, make_strategy
 from azulsim.rules import Rules
@@ -531,18 +529,12 @@ def test_choices_do_not_depend_on_the_coming_tiles(name: str) -> None:
     """The same table and decision under other keys of the deal, that is other coming tiles: the same choice."""
     player = as_strategy(wary if name == "wary" else name)
     n = 30
-    games, lives = np.zeros(n, GAME), np.zeros(n, LIVE)
     choices = []
     for future in range(3):
-        block = arena._Blockplay(make_block([name], players=2, deals=1), [player])
-        seats = np.repeat(block.make_seats()[0, :1], n).astype(SEAT)
-        slots, codes = np.arange(n), np.zeros(n, np.int64)
-        log = block.make_log(1)
-        for slot in range(n):
-            games[slot : slot + 1], live = block.template, lives[slot]
-            driver.begin_game(games[slot], live, block.plan[0], slot, 0, log)
-            live["deal_key"] = derive(np.uint64(future), slot)
-        driver.call_slots(games, lives, slots, seats, codes)
+        games, lives, seat = begin_games(player, n)
+        lives["deal_key"] = np.random.default_rng(future).integers(0, 1 << 63, n)
+        codes = np.zeros(n, np.int64)
+        driver.call_slots(games, lives, np.arange(n), np.repeat(seat, n), codes)
         choices.append(codes.tolist())
     assert choices[0] == choices[1] == choices[2]
     assert len(set(choices[0])) > 3
@@ -554,15 +546,12 @@ def test_choices_do_not_depend_on_the_coming_tiles(name: str) -> None:
 def test_ties_are_broken_evenly_and_by_key() -> None:
     """A constant score plays each legal move of one position as often as any other."""
     player = as_strategy(tying)
-    block = arena._Blockplay(make_block(["tying"], players=2, deals=1), [player])
     n = 20_000
-    games, lives = np.zeros(1, GAME), np.zeros(1, LIVE)
-    games[:] = block.template
-    driver.begin_game(games[0], lives[0], block.plan[0], 0, 0, block.make_log(1))
+    games, lives, seat = begin_games(player, 1)
     games, lives = np.repeat(games, n), np.repeat(lives, n)
     lives["seat_keys"] = np.random.default_rng(5).integers(0, 1 << 63, (n, 4))
     codes = np.zeros(n, np.int64)
-    driver.call_slots(games, lives, np.arange(n), np.repeat(block.make_seats()[0, :1], n), codes)
+    driver.call_slots(games, lives, np.arange(n), np.repeat(seat, n), codes)
     counts = Counter(codes.tolist())
     sources = [int(games[0]["mask"]) >> 12 * color & 0xFFF for color in range(5)]
     assert len(counts) == 6 * sum(bits.bit_count() for bits in sources)
