@@ -28,7 +28,7 @@ _PUBLIC = {
 }
 _ROOMS = {"metrics", "report", "stats", "schema", "testing"}
 
-__all__ = sorted(_PUBLIC)  # noqa: PLE0605
+__all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from azulsim.engine import driver
 from azulsim.engine.compiling import address_of
-from azulsim.engine.core import LEDGER
+from azulsim.engine.core import LEDGER, play
 from azulsim.engine.driver import LIVE, PLAN, Log, grow_log, make_log, play_games
 from azulsim.engine.luck import DEAL_DOMAIN, DECISION_DOMAIN, root_key
 from azulsim.engine.moves import MOVE, Move
@@ -264,8 +264,8 @@ class _Blockplay:
         codes = np.array(self.block.spec_codes, np.uint16)
         games["spec"] = codes[seatings[games["seating"], games["seat"]]]
         spoiled = {failure["deal"] for failure in self.failures.values()}
-        parts = [_tidy(table, spoiled) for table in (games, rounds, moves)]
-        return Tables(*parts, failures=[self.failures[number] for number in sorted(self.failures)])
+        failures = [self.failures[number] for number in sorted(self.failures)]
+        return Tables(_tidy(games, spoiled), _tidy(rounds, spoiled), _tidy(moves, spoiled), failures)
 
 
 def _tidy(table: npt.NDArray[Any], spoiled: set[int]) -> npt.NDArray[Any]:
@@ -430,7 +430,7 @@ def score_plainly(strategy: Strategy, records: npt.NDArray[Any], game: npt.NDArr
     scores = []
     for move, code in zip(moves, records["code"].tolist(), strict=True):
         position = game.view(np.uint8).copy().view(GAME)  # many times faster than copying records
-        driver.play(position[0], code)
+        play(position[0], code)
         scores.append(definition.function(move, position[0], **strategy.params))
     return scores
 

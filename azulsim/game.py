@@ -268,7 +268,7 @@ class Game:
             return
         if self.rules.no_tiles == "error":
             raise RunError(
-                f"round {self.round + 1} cannot be dealt: bag and lid are empty, and the rules say no_tiles = \"error\""
+                f'round {self.round + 1} cannot be dealt: bag and lid are empty, and the rules say no_tiles = "error"'
             )
         core.settle(self._state, self._ledger)
 

@@ -51,7 +51,8 @@ def strategies(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     """Stand in a project with two strategies of its own, so that these tests hang on no bundled one."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "strategies").mkdir()
-    text = "from azulsim.strategy import strategy\n\n@strategy\ndef alpha(move, *, x=1): ...\n\n@strategy\ndef beta(move): ...\n"
+    text = "from azulsim.strategy import strategy\n\n@strategy\ndef alpha(move, *, x=1): ...\n"
+    text += "\n@strategy\ndef beta(move): ...\n"
     (folder / "strategies" / "letters.py").write_text(text)
     monkeypatch.chdir(folder)
 

@@ -20,13 +20,16 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 CACHE_VARIABLE = "AZULSIM_CACHE_DIR"
 """Environment variable: where compiled code is kept, instead of the user's cache folder."""
+
+widen = cast(Callable[[Any], int], np.int64)
+"""Turns a narrow field of a record into a 64-bit integer, in which compiled code computes."""
 
 _announced = False
 
@@ -92,8 +95,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         self._key = key
         super().__init__(py_func)
         name = hashlib.sha256(f"{py_func.__module__}.{py_func.__qualname__} {key}".encode()).hexdigest()[:16]
-        file = self._cache_file
-        self._cache_file = type(file)(
+        self._cache_file = IndexDataCacheFile(
             cache_path=self._cache_path,
             filename_base=f"{py_func.__name__}-{name}.py{sys.version_info[0]}{sys.version_info[1]}",
             source_stamp=source_hash(),

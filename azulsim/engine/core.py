@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from azulsim.engine.compiling import compiled, lowest_bit, popcount
+from azulsim.engine.compiling import compiled, lowest_bit, popcount, widen
 from azulsim.engine.luck import below, derive
 from azulsim.engine.record import LANE_TOPS, LANES, SOURCE_LANES
 from azulsim.rules import Termination
@@ -121,7 +121,7 @@ def tiling_points(wall: Any, full: Any, colors: Any) -> Any:
 @compiled
 def floor_penalty(game: Any, fallen: Any) -> Any:
     """Return the points lost for a number of fallen tiles, marker included (2.11)."""
-    return np.int64(game.penalty[min(fallen, np.int64(game.n_floor))])
+    return widen(game.penalty[min(fallen, widen(game.n_floor))])
 
 
 @compiled
@@ -131,8 +131,8 @@ def deal(game: Any, deal_key: Any) -> bool:
     Returns False, and ends the game by NO_TILES, if there is not a single tile to deal.
     """
     round_key = derive(deal_key, game.round)
-    bag, n_bag, mask = game.bag, np.int64(game.n_bag), 0
-    per_display = np.int64(game.per_display)
+    bag, n_bag, mask = game.bag, widen(game.n_bag), 0
+    per_display = widen(game.per_display)
     game.sources[0] = 0
     for display in range(1, game.n_displays + 1):
         tiles = 0
@@ -180,11 +180,11 @@ def begin_round(game: Any) -> None:
 def play(game: Any, code: Any) -> bool:
     """Play one move (2.2 to 2.10); return True if it took the last tiles of the round."""
     source, color, line = code >> 6, (code >> 3) & 7, code & 7
-    seat = np.int64(game.seat)
+    seat = widen(game.seat)
     tiles = game.sources[source]
     taken = lane(tiles, color)
     others = tiles - (taken << (8 * color))
-    fallen, overflow = np.int64(game.floor[seat]), taken
+    fallen, overflow = widen(game.floor[seat]), taken
     if source == 0:
         game.sources[0] = others
         game.mask &= ~(1 << (12 * color))
@@ -204,8 +204,8 @@ def play(game: Any, code: Any) -> bool:
         game.counts[seat] += placed << shift
         game.colors[seat] = (game.colors[seat] & ~(15 << shift)) | (color << shift)
         # the line is closed to every color but this one, and to this one too when it is full
-        game.open[seat] &= ~(LANES << line) | (np.int64(placed < room) << (8 * color + line))
-        game.full[seat] |= np.int64(placed == room) << line
+        game.open[seat] &= ~(LANES << line) | (widen(placed < room) << (8 * color + line))
+        game.full[seat] |= widen(placed == room) << line
     game.floor[seat] = fallen + overflow
     game.lid += overflow << (8 * color)
     seat += 1
@@ -219,13 +219,13 @@ def tile(game: Any, ledger: Any) -> None:
     is_over = False
     for seat in range(game.players):
         entry = ledger[seat]
-        wall, full, open_lines = np.int64(game.wall[seat]), np.int64(game.full[seat]), game.open[seat]
-        counts, gain, tiled = np.int64(game.counts[seat]), 0, 0
+        wall, full, open_lines = widen(game.wall[seat]), widen(game.full[seat]), game.open[seat]
+        counts, gain, tiled = widen(game.counts[seat]), 0, 0
         while full:
             line = lowest_bit(full)
             full &= full - 1
             row = line - 1
-            color = (np.int64(game.colors[seat]) >> (4 * line)) & 15
+            color = (widen(game.colors[seat]) >> (4 * line)) & 15
             column = column_of(row, color)
             wall |= 1 << (5 * row + column)
             gain += run_points(run_across(wall, row, column), run_down(wall, row, column))
@@ -236,11 +236,11 @@ def tile(game: Any, ledger: Any) -> None:
             is_over |= tiles == 31
             has = ((tiles >> row) | (tiles << (5 - row))) & 31  # bit c: color c lies in the row
             open_lines |= (((~has & 31) * 0x10204081) & LANES) << line  # spread 5 bits over 5 byte lanes
-        fallen = np.int64(game.floor[seat])
+        fallen = widen(game.floor[seat])
         penalty = floor_penalty(game, fallen)
         before = game.score[seat] + gain
         entry.gain, entry.tiled = gain, tiled
-        entry.floor, entry.penalty = min(fallen, np.int64(game.n_floor)), penalty
+        entry.floor, entry.penalty = min(fallen, widen(game.n_floor)), penalty
         entry.paid = min(penalty, before)
         entry.price = entry.price_paid = 0
         if game.holder == seat:
@@ -273,7 +273,7 @@ def count_complete(wall: Any) -> Any:
 @compiled
 def bonus_points(game: Any, seat: Any) -> Any:
     """Return the end-of-game bonuses that a seat's wall would bring now (5.2)."""
-    rows, columns, colors = count_complete(np.int64(game.wall[seat]))
+    rows, columns, colors = count_complete(widen(game.wall[seat]))
     return rows * game.row_bonus + columns * game.column_bonus + colors * game.color_bonus
 
 
@@ -285,7 +285,7 @@ def settle(game: Any, ledger: Any) -> None:
     """
     for seat in range(game.players):
         entry = ledger[seat]
-        rows, columns, colors = count_complete(np.int64(game.wall[seat]))
+        rows, columns, colors = count_complete(widen(game.wall[seat]))
         entry.rows, entry.columns, entry.colors = rows, columns, colors
         entry.bonus = rows * game.row_bonus + columns * game.column_bonus + colors * game.color_bonus
         game.score[seat] += entry.bonus

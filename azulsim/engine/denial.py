@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from azulsim.engine.compiling import compiled, lowest_bit
+from azulsim.engine.compiling import compiled, lowest_bit, widen
 from azulsim.engine.core import floor_penalty, lane, tiling_points
 from azulsim.engine.moves import lines_of, sources_of
 
@@ -20,9 +20,9 @@ def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any,
 
     `points` (int64[6]) keeps what completing each line with this color brings; `_UNKNOWN` where not yet computed.
     """
-    fallen = np.int64(game.floor[seat]) + marker
-    counts, colors = np.int64(game.counts[seat]), np.int64(game.colors[seat])
-    wall, full = np.int64(game.wall[seat]), np.int64(game.full[seat])
+    fallen = widen(game.floor[seat]) + marker
+    counts, colors = widen(game.counts[seat]), widen(game.colors[seat])
+    wall, full = widen(game.wall[seat]), widen(game.full[seat])
     lines = lines_of(game.open[seat], color)
     best = -floor_penalty(game, fallen + tiles)
     lines &= ~1
@@ -37,7 +37,7 @@ def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any,
                 points[line] = tiling_points(wall, full | 1 << line, with_line) - points[0]
             earned = points[line]
         best = max(best, earned - floor_penalty(game, fallen + max(0, tiles - room)))
-    return best + floor_penalty(game, np.int64(game.floor[seat]))
+    return best + floor_penalty(game, widen(game.floor[seat]))
 
 
 @compiled
@@ -48,15 +48,15 @@ def denial(game: Any, code: Any) -> Any:
     after the move, the best gain after is 0.
     """
     source, taken = code >> 6, (code >> 3) & 7
-    seat = np.int64(game.seat) + 1
+    seat = widen(game.seat) + 1
     seat = 0 if seat == game.players else seat
     center = game.sources[0]
-    marker = np.int64(game.holder < 0)
+    marker = widen(game.holder < 0)
     marker_after = 0 if source == 0 else marker
     pushed = 0 if source == 0 else game.sources[source] & ~(255 << (8 * taken))
     center_after = center & ~(255 << (8 * taken)) if source == 0 else center + pushed
     points = np.empty(6, np.int64)
-    points[0] = tiling_points(np.int64(game.wall[seat]), np.int64(game.full[seat]), np.int64(game.colors[seat]))
+    points[0] = tiling_points(widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat]))
     before = after = _WORST
     for color in range(5):
         points[1:] = _UNKNOWN

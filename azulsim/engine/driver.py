@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from azulsim.engine.compiling import as_pointer, compiled
+from azulsim.engine.compiling import as_pointer, compiled, widen
 from azulsim.engine.core import (
     LEDGER,
     count_tiles,
@@ -71,7 +71,7 @@ BLOCK_DONE, BUFFER_FULL, BAD_MOVE, BAD_NUMBER, CANNOT_DEAL = 10, 11, -1, -2, -3
 _LETTERS = np.frombuffer(COLORS.encode(), np.uint8)
 _EMPTY = np.uint8(ord("."))
 
-_ROUNDS = np.dtype([(name, ROUNDS.dtype()[name]) for name in ROUNDS.dtype().names if name != "displays"], align=True)
+_ROUNDS = np.dtype([(c.name, c.dtype) for c in ROUNDS.columns if c.name != "displays"], align=True)
 """A row of `rounds` without its text column, whose width differs from cell to cell."""
 
 
@@ -107,7 +107,7 @@ def grow_log(log: Log, need: tuple[int, int, int]) -> Log:
     ]
     if wanted == sizes:
         return log
-    larger = make_log(*wanted, log.displays.shape[1])
+    larger = make_log(wanted[0], wanted[1], wanted[2], log.displays.shape[1])
     for old, new in zip(log, larger, strict=True):
         new[: len(old)] = old
     return larger
@@ -174,7 +174,7 @@ def write_displays(game: Any, text: Any) -> bool:
 def decision_key(game: Any, live: Any) -> Any:
     """Return the key of the decision that the seat to move has before it."""
     seat = game.seat
-    return derive(live.seat_keys[seat], np.int64(game.round) << 10 | live.turns[seat])
+    return derive(live.seat_keys[seat], widen(game.round) << 10 | live.turns[seat])
 
 
 @compiled
@@ -207,9 +207,9 @@ def end_round(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> Any:
 def log_move(game: Any, live: Any, code: Any, plan: Any, row: Any) -> None:
     """Fill a row of `moves` for the move about to be played."""
     source, color, line = code >> 6, (code >> 3) & 7, code & 7
-    seat = np.int64(game.seat)
+    seat = widen(game.seat)
     tiles = lane(game.sources[source], color)
-    placed = min(tiles, line - ((np.int64(game.counts[seat]) >> (4 * line)) & 15)) if line > 0 else 0
+    placed = min(tiles, line - ((widen(game.counts[seat]) >> (4 * line)) & 15)) if line > 0 else 0
     is_in_center = game.holder < 0
     row.game, row.ply, row.round, row.seat = live.game, live.ply, game.round, seat
     row.source, row.color, row.line = source, color, line
@@ -217,7 +217,7 @@ def log_move(game: Any, live: Any, code: Any, plan: Any, row: Any) -> None:
     row.marker = source == 0 and is_in_center
     row.forced = is_in_center and game.mask & ~SOURCE_LANES == 0
     row.n_legal = count_legal(game)
-    row.floor = min(np.int64(game.floor[seat]), np.int64(game.n_floor))
+    row.floor = min(widen(game.floor[seat]), widen(game.n_floor))
     row.gain = exact_gain(game, code)
     row.denial = denial(game, code) if plan.logs_denial else NOT_LOGGED
 
@@ -336,7 +336,7 @@ def play_games(
         A status (BLOCK_DONE, BUFFER_FULL, or a failure) and the number of the game to go on with.
     """
     logs_moves = bool(plan["depth"] >= DEPTH_NUMBERS["moves"])
-    return _PLAY_GAMES[logs_moves](games, lives, template, plan, seats, first, last, log, reserve)  # type: ignore[no-any-return]
+    return _PLAY_GAMES[logs_moves](games, lives, template, plan, seats, first, last, log, reserve)
 
 
 @compiled
@@ -385,7 +385,7 @@ def pick_best(values: Any, out: Any, offsets: Any, keys: Any, codes: Any) -> Non
     for i in range(len(keys)):
         best, best_code, priority, is_priority_known = -np.inf, -1, np.uint64(0), False
         for k in range(offsets[i], offsets[i + 1]):
-            value, code = values[k], np.int64(out[k].code)
+            value, code = values[k], widen(out[k].code)
             if value - value != 0.0:
                 best_code = NOT_A_NUMBER
                 break

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from azulsim.engine.compiling import compiled, lowest_bit, popcount
+from azulsim.engine.compiling import compiled, lowest_bit, popcount, widen
 from azulsim.engine.core import (
     DIAGONAL_BITS,
     column_bits,
@@ -145,7 +145,7 @@ _NTH_BIT = _make_nth_bits()
 def nth_bit(bits: Any, k: Any) -> Any:
     """Return the index of the k-th set bit (from 0) of a 12-bit mask."""
     low = popcount(bits & 63)
-    return np.int64(_NTH_BIT[bits & 63, k]) if k < low else 6 + np.int64(_NTH_BIT[bits >> 6, k - low])
+    return widen(_NTH_BIT[bits & 63, k]) if k < low else 6 + widen(_NTH_BIT[bits >> 6, k - low])
 
 
 @compiled
@@ -158,8 +158,8 @@ def nth_move(allowed: Any, k: Any) -> Any:
         n = popcount(sources) * n_lines
         if k < n:
             # 32-bit division is several times cheaper than 64-bit
-            which = np.int64(np.uint32(k) // np.uint32(n_lines))
-            return make_code(nth_bit(sources, which), color, np.int64(_NTH_BIT[lines, k - which * n_lines]))
+            which = widen(np.uint32(k) // np.uint32(n_lines))
+            return make_code(nth_bit(sources, which), color, widen(_NTH_BIT[lines, k - which * n_lines]))
         k -= n
     return -1
 
@@ -237,32 +237,32 @@ def longest_row(wall: Any) -> Any:
 @compiled
 def look(game: Any, allowed: Any) -> Any:
     """Return what holds for all moves of the seat to move."""
-    seat = np.int64(game.seat)
-    wall, full, colors = np.int64(game.wall[seat]), np.int64(game.full[seat]), np.int64(game.colors[seat])
-    fallen = np.int64(game.floor[seat])
+    seat = widen(game.seat)
+    wall, full, colors = widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat])
+    fallen = widen(game.floor[seat])
     left = rival = 0
     for source in range(game.n_displays + 1):
         left += count_tiles(game.sources[source])
     for other in range(game.players):
         if other != seat:
-            theirs = np.int64(game.wall[other])
-            theirs = wall_when_tiled(theirs, np.int64(game.full[other]), np.int64(game.colors[other]))
+            theirs = widen(game.wall[other])
+            theirs = wall_when_tiled(theirs, widen(game.full[other]), widen(game.colors[other]))
             rival = max(rival, longest_row(theirs))
     return _Before(
         allowed.mask,
         allowed.open,
         wall_when_tiled(wall, full, colors),
         wall,
-        np.int64(game.counts[seat]),
+        widen(game.counts[seat]),
         colors,
         full,
         fallen,
         tiling_points(wall, full, colors),
         floor_penalty(game, fallen),
-        np.int64(game.holder < 0),
+        widen(game.holder < 0),
         left,
         rival,
-        np.int64(game.round),
+        widen(game.round),
     )
 
 
@@ -351,7 +351,7 @@ def describe(game: Any, now: Any, target: Any, points: Any, source: Any, color: 
         target.down,
         0 if source == 0 else count_tiles(table) - tiles,
         now.left - tiles,
-        min(now.fallen, np.int64(game.n_floor)),
+        min(now.fallen, widen(game.n_floor)),
         now.rival_row,
         now.round,
     )
@@ -414,15 +414,15 @@ def _write(record: Any, code: Any, move: Any) -> None:
 def exact_gain(game: Any, code: Any) -> Any:
     """Return the exact change of the mover's own round-end score by a move, before the clamp (points)."""
     source, color, line = code >> 6, (code >> 3) & 7, code & 7
-    seat = np.int64(game.seat)
-    fallen = np.int64(game.floor[seat])
+    seat = widen(game.seat)
+    fallen = widen(game.floor[seat])
     tiles = lane(game.sources[source], color)
     overflow, points = tiles, 0
     if line > 0:
-        room = line - ((np.int64(game.counts[seat]) >> (4 * line)) & 15)
+        room = line - ((widen(game.counts[seat]) >> (4 * line)) & 15)
         overflow = max(0, tiles - room)
         if tiles >= room:
-            wall, full, colors = np.int64(game.wall[seat]), np.int64(game.full[seat]), np.int64(game.colors[seat])
+            wall, full, colors = widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat])
             with_line = (colors & ~(15 << (4 * line))) | (color << (4 * line))
             points = tiling_points(wall, full | 1 << line, with_line) - tiling_points(wall, full, colors)
     marker = 1 if source == 0 and game.holder < 0 else 0

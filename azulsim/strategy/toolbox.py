@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from azulsim.engine.compiling import compiled, lowest_bit, popcount
+from azulsim.engine.compiling import compiled, lowest_bit, popcount, widen
 from azulsim.engine.core import (
     bonus_points,
     column_bits,
@@ -90,55 +88,55 @@ __all__ = [
 @compiled
 def count_players(position: Any) -> int:
     """Return the number of players."""
-    return np.int64(position.players)
+    return widen(position.players)
 
 
 @compiled
 def seat_to_move(position: Any) -> int:
     """Return the seat to move."""
-    return np.int64(position.seat)
+    return widen(position.seat)
 
 
 @compiled
 def mover(position: Any) -> int:
     """Return the seat that made the last move of this round."""
-    return np.int64(position.seat) - 1 if position.seat > 0 else np.int64(position.players) - 1
+    return widen(position.seat) - 1 if position.seat > 0 else widen(position.players) - 1
 
 
 @compiled
 def score_of(position: Any, seat: int) -> int:
     """Return a seat's score, points."""
-    return np.int64(position.score[seat])
+    return widen(position.score[seat])
 
 
 @compiled
 def has_tile(position: Any, seat: int, row: int, column: int) -> bool:
     """Return True if a tile lies on a space of the seat's wall."""
-    return (np.int64(position.wall[seat]) >> (5 * (row - 1) + column - 1)) & 1 == 1
+    return (widen(position.wall[seat]) >> (5 * (row - 1) + column - 1)) & 1 == 1
 
 
 @compiled
 def count_row(position: Any, seat: int, row: int) -> int:
     """Return the tiles in a row of the seat's wall."""
-    return popcount((np.int64(position.wall[seat]) >> (5 * (row - 1))) & 31)
+    return popcount((widen(position.wall[seat]) >> (5 * (row - 1))) & 31)
 
 
 @compiled
 def count_column(position: Any, seat: int, column: int) -> int:
     """Return the tiles in a column of the seat's wall."""
-    return popcount(column_bits(np.int64(position.wall[seat]), column - 1))
+    return popcount(column_bits(widen(position.wall[seat]), column - 1))
 
 
 @compiled
 def count_color(position: Any, seat: int, color: int) -> int:
     """Return the tiles of a color on the seat's wall."""
-    return popcount(np.int64(position.wall[seat]) & diagonal_of(color))
+    return popcount(widen(position.wall[seat]) & diagonal_of(color))
 
 
 @compiled
 def count_in_line(position: Any, seat: int, line: int) -> int:
     """Return the tiles in a pattern line, 0 to `line`."""
-    return (np.int64(position.counts[seat]) >> (4 * line)) & 15
+    return (widen(position.counts[seat]) >> (4 * line)) & 15
 
 
 @compiled
@@ -146,13 +144,13 @@ def color_of_line(position: Any, seat: int, line: int) -> int:
     """Return the color of a pattern line, or -1 if it is empty."""
     if count_in_line(position, seat, line) == 0:
         return -1
-    return (np.int64(position.colors[seat]) >> (4 * line)) & 15
+    return (widen(position.colors[seat]) >> (4 * line)) & 15
 
 
 @compiled
 def count_floor(position: Any, seat: int) -> int:
     """Return the occupied spaces of the seat's floor line, the marker included."""
-    return min(np.int64(position.floor[seat]), np.int64(position.n_floor))
+    return min(widen(position.floor[seat]), widen(position.n_floor))
 
 
 @compiled
