@@ -7,6 +7,7 @@ compilation, never a run.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
@@ -109,6 +110,8 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             found = super().load_overload(sig, target_context)
         except Exception:  # a damaged file must cost no more than compiling again
             found = None
+            with contextlib.suppress(OSError):  # nor be in the way of what will be kept instead
+                Path(self._cache_file._index_path).unlink(missing_ok=True)
         if found is None:
             _announce()
         return found

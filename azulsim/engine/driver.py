@@ -108,8 +108,9 @@ def grow_log(log: Log, need: tuple[int, int, int]) -> Log:
     if wanted == sizes:
         return log
     larger = make_log(wanted[0], wanted[1], wanted[2], log.displays.shape[1])
-    for old, new in zip(log, larger, strict=True):
-        new[: len(old)] = old
+    for name in Log._fields:
+        old = getattr(log, name)
+        getattr(larger, name)[: len(old)] = old
     return larger
 
 
