@@ -64,6 +64,12 @@ def _announce() -> None:
         print("azulsim: compiling the engine and its strategies (once, about 20 s)", file=sys.stderr, flush=True)
 
 
+@cache
+def _complain(text: str) -> None:
+    """Write a note to stderr, the same one once a process."""
+    print(text, file=sys.stderr, flush=True)
+
+
 class _Locator(_CacheLocator):  # type: ignore[misc]
     def __init__(self, py_func: Callable[..., Any]) -> None:
         self._py_file = py_func.__code__.co_filename
@@ -120,7 +126,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         try:
             super().save_overload(sig, data)
         except Exception as error:  # compiled code that cannot be kept still runs
-            print(f"azulsim: compiled code cannot be kept in {self._cache_path}: {error}", file=sys.stderr)
+            _complain(f"azulsim: compiled code cannot be kept in {self._cache_path}: {error}")
             self.disable()
 
 
