@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ def describe_fields() -> str:
     tree = ast.parse(inspect.getsource(moves))
     body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Move").body
     lines = ["| field | |", "|---|---|"]
-    for field, doc in zip(body, body[1:], strict=False):
+    for field, doc in pairwise(body):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
             assert isinstance(doc, ast.Expr)
             lines.append(f"| `{field.target.id}` | {inspect.cleandoc(ast.literal_eval(doc.value))} |")
@@ -90,9 +90,14 @@ def test_the_examples_of_the_document_run(
     assert azulsim.play(names[0], names[3]).is_over
 
 
-if __name__ == "__main__":
+def write_tables(text: str) -> str:
+    """Return the document with its tables made anew."""
     for name, describe in TABLES.items():
-        pattern = rf"(<!-- [^>]*-->\n)[^<]*(<!-- end of {name} -->)"
-        TEXT, n = re.subn(pattern, lambda found, table=describe(): f"{found[1]}{table}\n{found[2]}", TEXT)
-        assert n == 1, name
-    sys.exit(None if DOCUMENT.write_text(TEXT, encoding="utf-8") else 1)
+        end = text.index(f"<!-- end of {name} -->")
+        start = text.rindex("-->\n", 0, end) + 4
+        text = f"{text[:start]}{describe()}\n{text[end:]}"
+    return text
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(write_tables(TEXT), encoding="utf-8")
