@@ -129,7 +129,6 @@ def as_dict(row: Any) -> dict[str, Any]:
 def expected_rounds(block: Block, reference: Reference, game: int) -> list[dict[str, Any]]:
     """The rows of `rounds` by the reference, which keeps the displays in order of dealing, and tiles one by one."""
     size = block.rules.tiles_per_display
-    walls = [0] * block.players
     rows = []
     for facts in reference.rounds:
         dealt = [facts.displays[at : at + size] for at in range(0, len(facts.displays), size)]
@@ -137,11 +136,10 @@ def expected_rounds(block: Block, reference: Reference, game: int) -> list[dict[
         tiled = 0
         for tile in reference.placed:
             if (tile.round, tile.seat) == (facts.round, facts.seat):
-                walls[facts.seat] |= 1 << 5 * (tile.row - 1) + tile.column - 1
                 tiled |= (tile.column | COLORS.index(tile.color) << 3) << 6 * (tile.row - 1)
         row = {"game": game, **vars(facts)}
         assert row.pop("score_after") == facts.score_before + facts.gain - facts.penalty_paid
-        row |= {"displays": b"" if facts.seat else text.encode(), "wall": walls[facts.seat], "tiled": tiled}
+        row |= {"displays": b"" if facts.seat else text.encode(), "tiled": tiled}
         rows.append(row)
     return rows
 
