@@ -70,12 +70,19 @@ def begin_games(player: Strategy, n: int, *, first: int = 0) -> tuple[Any, Any, 
     return lockstep.games, lockstep.lives, block.make_seats()[0, :1]
 
 
+_MADE: dict[tuple[int, Speed | None], Strategy] = {}
+"""Players of test strategies, each compiled once; a player keeps its definition alive, so that ids stay apart."""
+
+
 def as_strategy(player: str | Definition | Strategy, speed: Speed | None = None) -> Strategy:
     """A player from a definition or a spec."""
     if isinstance(player, Strategy):
         return player
     if isinstance(player, Definition):
-        return Strategy(player, speed=speed)
+        key = (id(player), speed)
+        if key not in _MADE:
+            _MADE[key] = Strategy(player, speed=speed)
+        return _MADE[key]
     return make_strategy(player)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from playing import TABLES, assert_same, make_block, play, replay_in_reference, rows_of
+from reference import Reference
+from test_engine import draw_as_the_engine
 
+import azulsim
 from azulsim import arena
 from azulsim.arena import Tables, play_block
+from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.engine.record import ALLOWED, GAME
 from azulsim.errors import RunError
 from azulsim.rules import Bonus, Displays, Rules, Termination
@@ -297,3 +302,28 @@ def test_no_key_is_in_what_a_strategy_sees() -> None:
 
 def test_players_are_made_by_name() -> None:
     assert_same(play_block(make_block(["greedy", "uniform"])), play("greedy", "uniform"))
+
+
+# ---- the tiles placed, which the log reads from rounds
+
+
+def test_placements_read_from_a_run_are_those_of_the_reference(tmp_path: Path) -> None:
+    values = {"players": (2, 4), "strategies": ("greedy", "column_builder"), "schedule": "self_play", "log": "moves"}
+    experiment = azulsim.Experiment(name="placements", seed=1, deals=6, **values)
+    run = azulsim.run(experiment, out=tmp_path / "run", jobs=1, progress=False)
+    placements = run.placements()
+    moves = run.moves()
+    played = 0
+    for game, rows in moves.groupby("game"):
+        players = int(rows["seat"].max()) + 1
+        key = int(game_key(np.uint64(root_key(1, DEAL_DOMAIN)), (game >> 8) & 0xFFFFFFFF, 0))
+        reference = Reference(players, Rules(), draw_as_the_engine(key))
+        for row in rows.sort_values("ply").itertuples():
+            reference.play((int(row.source), str(row.color), int(row.line)))
+        columns = ["round", "seat", "row", "column", "color", "across", "down", "points"]
+        seen = placements[placements["game"] == game][columns]
+        assert [tuple(row) for row in seen.astype({"color": str}).to_numpy().tolist()] == [
+            tuple(placed) for placed in reference.placed
+        ]
+        played += len(seen)
+    assert played == len(placements) > 300
