@@ -113,6 +113,7 @@ ROUNDS = Table(
         _SEAT,
         Column("starter", "u1", "Seat that started this round."),
         Column("holder", "i1", "Seat that took the marker in this round; -1 if nobody did."),
+        Column("forced", "?", "True in the row of the holder if every legal move took the marker."),
         Column(
             "displays",
             "S",
@@ -154,7 +155,6 @@ MOVES = Table(
         Column("placed", "u1", "Tiles that went to the pattern line."),
         Column("overflow", "u1", "Tiles that fell to the floor line (or on to the lid); taken = placed + overflow."),
         Column("marker", "?", "True if this move took the starting player marker."),
-        Column("forced", "?", "True if the marker was in the center and every legal move took it."),
         Column("n_legal", "u2", "Number of legal moves at this point."),
         Column("floor", "u1", "Floor spaces occupied before the move."),
         Column("gain", "i2", "Exact change of the player's own round-end score by this move, before the clamp."),

@@ -105,9 +105,13 @@ def replay_in_reference(block: Block, tables: Tables, game: int) -> Reference:
     deal, seating = (game >> 8) & 0xFFFFFFFF, game & 255
     key = int(game_key(np.uint64(root_key(block.seed, DEAL_DOMAIN)), deal, 0))
     reference = Reference(block.players, block.rules, draw_as_the_engine(key))
+    forced: set[int] = set()
     for ply, row in enumerate(rows_of(tables.moves, game)):
         move = Move(int(row["source"]), COLORS[row["color"]], int(row["line"]))
-        facts = vars(reference.describe_move(move)) | {
+        described = vars(reference.describe_move(move)).copy()
+        if described.pop("forced"):
+            forced.add(reference.round)
+        facts = described | {
             "game": game,
             "ply": ply,
             "round": reference.round,
@@ -121,7 +125,7 @@ def replay_in_reference(block: Block, tables: Tables, game: int) -> Reference:
         assert as_dict(row) == facts
         reference.play(move)
     assert reference.is_over
-    assert [as_dict(row) for row in rows_of(tables.rounds, game)] == expected_rounds(block, reference, game)
+    assert [as_dict(row) for row in rows_of(tables.rounds, game)] == expected_rounds(block, reference, game, forced)
     assert [as_dict(row) for row in rows_of(tables.games, game)] == expected_games(
         block, reference, game, deal, seating
     )
@@ -133,8 +137,11 @@ def as_dict(row: Any) -> dict[str, Any]:
     return {name: row[name].item() for name in row.dtype.names}
 
 
-def expected_rounds(block: Block, reference: Reference, game: int) -> list[dict[str, Any]]:
-    """The rows of `rounds` by the reference, which keeps the displays in order of dealing, and tiles one by one."""
+def expected_rounds(block: Block, reference: Reference, game: int, forced: set[int]) -> list[dict[str, Any]]:
+    """The rows of `rounds` by the reference, which keeps the displays in order of dealing, and tiles one by one.
+
+    `forced` are the rounds in which the marker was taken by a player who had no other move.
+    """
     size = block.rules.tiles_per_display
     rows = []
     for facts in reference.rounds:
@@ -146,6 +153,7 @@ def expected_rounds(block: Block, reference: Reference, game: int) -> list[dict[
                 tiled |= (tile.column | COLORS.index(tile.color) << 3) << 6 * (tile.row - 1)
         row = {"game": game, **vars(facts)}
         assert row.pop("score_after") == facts.score_before + facts.gain - facts.penalty_paid
+        row["forced"] = facts.seat == facts.holder and facts.round in forced
         row |= {"displays": b"" if facts.seat else text.encode(), "tiled": tiled}
         rows.append(row)
     return rows

@@ -118,7 +118,7 @@ def _make_game(row: npt.NDArray[Any], rng: np.random.Generator) -> tuple[npt.NDA
         mine = np.flatnonzero((m["round"] == k + 1) & (m["seat"] == holder[k]))
         taken = mine[rng.integers(len(mine))]
         m["marker"][taken] = True
-        m["forced"][taken] = rng.random() < 0.1
+        r["forced"][k] = held[k] & (rng.random() < 0.1)
         m["floor"][taken] = rng.integers(0, 3)
     m["placed"], m["n_legal"], m["line"] = 2, 10, 1
     return r, m

@@ -103,13 +103,13 @@ def test_short_refills_equal_those_found_by_hand(planted: Run) -> None:
 
 
 def test_takings_equal_those_found_by_hand(real: Run) -> None:
-    moves = real.moves(
-        columns=["game", "round", "ply", "seat", "marker", "forced", "floor", "tiles", "players", "spec"]
-    )
+    moves = real.moves(columns=["game", "round", "ply", "seat", "marker", "floor", "tiles", "players", "spec"])
     moves["move"] = moves.groupby(["game", "round"])["ply"].rank().astype(int)
     takings = moves[moves["marker"]]
     rounds = real.rounds().query("holder == seat")
-    takings = takings.merge(rounds[["game", "round", "marker_price", "marker_price_paid"]], on=["game", "round"])
+    takings = takings.merge(
+        rounds[["game", "round", "forced", "marker_price", "marker_price_paid"]], on=["game", "round"]
+    )
     takings["space_price"] = np.array([1, 1, 2, 2, 2, 3, 3, 0, 0, 0])[takings["floor"]]
     assert len(takings) == len(rounds) > 1000
     frame = metrics.takings(real, by=("players", "spec"))

@@ -43,6 +43,7 @@ LIVE = np.dtype(
         ("floor_paid", "i2", MAX_PLAYERS),
         ("marker_takes", "u2", MAX_PLAYERS),
         ("seating", "u1"),
+        ("is_forced", "?"),  # whoever took the marker in this round had no other move
     ],
     align=True,
 )
@@ -67,6 +68,9 @@ DEPTH_NUMBERS: dict[Depth, int] = {"games": 0, "rounds": 1, "moves": 2}
 GOES_ON, IS_OVER = 0, 1
 BLOCK_DONE, BUFFER_FULL, BAD_MOVE, BAD_NUMBER, CANNOT_DEAL = 10, 11, -1, -2, -3
 """Answers of the drivers; negative ones are failures of the game in `live`."""
+
+CENTER_CODES = 1 << 6
+"""Codes below this are moves from the center."""
 
 _LETTERS = np.frombuffer(COLORS.encode(), np.uint8)
 _EMPTY = np.uint8(ord("."))
@@ -181,6 +185,8 @@ def decision_key(game: Any, live: Any) -> Any:
 @compiled
 def advance(game: Any, live: Any, code: Any) -> bool:
     """Play a legal move; return True if it ended the round, for `end_round` to go on."""
+    if game.holder < 0 and code < CENTER_CODES:
+        live.is_forced = game.mask & ~SOURCE_LANES == 0
     live.turns[game.seat] += 1
     live.ply += 1
     return play(game, code)
@@ -211,12 +217,10 @@ def log_move(game: Any, live: Any, code: Any, plan: Any, row: Any) -> None:
     seat = widen(game.seat)
     tiles = lane(game.sources[source], color)
     placed = min(tiles, line - ((widen(game.counts[seat]) >> (4 * line)) & 15)) if line > 0 else 0
-    is_in_center = game.holder < 0
     row.game, row.ply, row.round, row.seat = live.game, live.ply, game.round, seat
     row.source, row.color, row.line = source, color, line
     row.placed, row.overflow = placed, tiles - placed
-    row.marker = source == 0 and is_in_center
-    row.forced = is_in_center and game.mask & ~SOURCE_LANES == 0
+    row.marker = source == 0 and game.holder < 0
     row.n_legal = count_legal(game)
     row.floor = min(widen(game.floor[seat]), widen(game.n_floor))
     row.gain = exact_gain(game, code)
@@ -230,6 +234,7 @@ def log_tiling(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
         entry = ledger[seat]
         row = log.rounds[live.round_row + seat]
         row.holder = game.holder
+        row.forced = game.holder == seat and live.is_forced
         row.gain, row.floor = entry.gain, entry.floor
         row.penalty, row.penalty_paid = entry.penalty, entry.paid
         row.marker_price, row.marker_price_paid = entry.price, entry.price_paid

@@ -28,7 +28,7 @@ TAKINGS: dict[str, Outcome] = {
         Outcome("price_paid", "marker_price_paid", "points", "The same, of points really lost after the clamp at 0."),
         Outcome("space_price", "space_price", "points", "Penalty of the floor space the marker was laid on."),
         Outcome("free", "(marker_price_paid = 0)::INT", "share", "Takings that cost nothing in the end."),
-        Outcome("forced", "is_forced::INT", "share", "Takings in which every legal move took the marker."),
+        Outcome("forced", "forced::INT", "share", "Takings in which every legal move took the marker."),
         Outcome("floor_before", "floor_before", "spaces", "Floor spaces occupied before the taking move."),
         Outcome("tiles", "tiles", "tiles", "Tiles that came with the marker."),
         Outcome("move", "move", "moves", "Move of the round with which it was taken, counted from 1."),
@@ -199,12 +199,12 @@ def _takings_sql(run: Run, *, with_moves: bool) -> str:
     return f"""
     round_moves AS (
         SELECT game, round, min(ply) AS first_ply, max(ply) AS last_ply,
-            min(ply) FILTER (marker) AS taking_ply, bool_or(forced) FILTER (marker) AS is_forced,
+            min(ply) FILTER (marker) AS taking_ply,
             max(floor) FILTER (marker) AS floor_before, max(placed + overflow) FILTER (marker) AS tiles
         FROM moves GROUP BY game, round
     ),
     takings AS (
-        SELECT played.*, r.round, r.marker_price, r.marker_price_paid, is_forced, floor_before, tiles,
+        SELECT played.*, r.round, r.marker_price, r.marker_price_paid, r.forced, floor_before, tiles,
             taking_ply - first_ply + 1 AS move,
             (taking_ply - first_ply) / nullif(last_ply - first_ply, 0)::DOUBLE AS progress,
             coalesce((CASE played.cell {penalties} END)[floor_before + 1], 0) AS space_price
