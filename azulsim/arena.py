@@ -256,10 +256,7 @@ class _Blockplay:
         """Cut the buffers to size, in canonical order, without the deals that were spoiled."""
         used = [int(n) for n in log.used]
         games, moves = log.games[: used[0]], log.moves[: used[2]]
-        rounds = np.empty(used[1], ROUNDS.dtype(self.text_width()))
-        for name in log.rounds.dtype.names or ():
-            rounds[name] = log.rounds[name][: used[1]]
-        rounds["displays"] = np.ascontiguousarray(log.displays[: used[1]]).view(f"S{self.text_width()}")[:, 0]
+        rounds = driver.join_displays(log)
         seatings = np.array(self.block.seatings, np.int64)
         codes = np.array(self.block.spec_codes, np.uint16)
         games["spec"] = codes[seatings[games["seating"], games["seat"]]]

@@ -114,12 +114,6 @@ ROUNDS = Table(
         Column("starter", "u1", "Seat that started this round."),
         Column("holder", "i1", "Seat that took the marker in this round; -1 if nobody did."),
         Column("forced", "?", "True in the row of the holder if every legal move took the marker."),
-        Column(
-            "displays",
-            "S",
-            "In the row of seat 0, the tiles dealt: display by display, tiles_per_display letters each, sorted by "
-            "color, '.' for none; empty in the other rows.",
-        ),
         Column("bag", "u1", "Tiles in the bag after dealing."),
         Column("lid", "u1", "Tiles in the lid after dealing."),
         Column("is_short", "?", "True if some display could not be filled."),
@@ -135,6 +129,12 @@ ROUNDS = Table(
             "i4",
             "Tiles placed in this round: in bits 6 * (row - 1) and up, 3 bits for the column (0 = none) and 3 bits for "
             "the color's number in B Y R K W J.",
+        ),
+        Column(
+            "displays",
+            "S",
+            "In the row of seat 0, the tiles dealt: display by display, tiles_per_display letters each, sorted by "
+            "color, '.' for none; empty in the other rows.",
         ),
     ),
 )

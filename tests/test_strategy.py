@@ -549,7 +549,7 @@ def test_ties_are_broken_evenly_and_by_key() -> None:
     n = 20_000
     games, lives, seat = begin_games(player, 1)
     games, lives = np.repeat(games, n), np.repeat(lives, n)
-    lives["seat_keys"] = np.random.default_rng(5).integers(0, 1 << 63, (n, 4))
+    lives["turn_keys"] = np.random.default_rng(5).integers(0, 1 << 63, (n, 4))
     codes = np.zeros(n, np.int64)
     driver.call_slots(games, lives, np.arange(n), np.repeat(seat, n), codes)
     counts = Counter(codes.tolist())

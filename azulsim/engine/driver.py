@@ -22,7 +22,7 @@ from azulsim.engine.core import (
     tile,
 )
 from azulsim.engine.denial import denial
-from azulsim.engine.luck import derive, game_key
+from azulsim.engine.luck import derive, game_key, next_key, step_key
 from azulsim.engine.moves import count_legal, exact_gain, fill_moves, is_allowed, tie_priority
 from azulsim.engine.record import ALLOWED, SOURCE_LANES
 from azulsim.engine.scoring import NOT_A_NUMBER, call_move
@@ -34,10 +34,10 @@ LIVE = np.dtype(
         ("game", "i8"),
         ("deal_key", "u8"),
         ("seat_keys", "u8", MAX_PLAYERS),
+        ("turn_keys", "u8", MAX_PLAYERS),  # where the stream of decision keys of each seat is in this round
         ("round_row", "i8"),  # row of seat 0 in the log of the round being played
         ("floor_loss", "i4", MAX_PLAYERS),
         ("deal", "u4"),
-        ("turns", "u2", MAX_PLAYERS),  # moves of each seat in this round
         ("ply", "u2"),
         ("wall_points", "i2", MAX_PLAYERS),
         ("floor_paid", "i2", MAX_PLAYERS),
@@ -118,6 +118,18 @@ def grow_log(log: Log, need: tuple[int, int, int]) -> Log:
     return larger
 
 
+def join_displays(log: Log) -> npt.NDArray[Any]:
+    """Return the used rows of `rounds` with their text, which is the last column; copied as bytes, for speed."""
+    n, width = int(log.used[1]), log.displays.shape[1]
+    dtype = ROUNDS.dtype(width)
+    rows = np.zeros(n, dtype)
+    raw = rows.view(np.uint8).reshape(n, dtype.itemsize)
+    raw[:, : _ROUNDS.itemsize] = log.rounds[:n].view(np.uint8).reshape(n, _ROUNDS.itemsize)
+    start = dtype.fields["displays"][1]  # type: ignore[index]
+    raw[:, start : start + width] = log.displays[:n]
+    return rows
+
+
 @compiled
 def begin_game(game: Any, live: Any, plan: Any, deal_number: Any, seating: Any, ledger: Any, log: Any) -> Any:
     """Set up one game of a block and deal its first round; return GOES_ON, IS_OVER or CANNOT_DEAL."""
@@ -142,7 +154,7 @@ def begin_round(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> Any:
         finish_game(game, live, ledger, plan, log)
         return IS_OVER
     for seat in range(game.players):
-        live.turns[seat] = 0
+        live.turn_keys[seat] = derive(live.seat_keys[seat], game.round)
     if plan.depth >= 1:
         live.round_row = log.used[1]
         log.used[1] += game.players
@@ -177,9 +189,8 @@ def write_displays(game: Any, text: Any) -> bool:
 
 @compiled
 def decision_key(game: Any, live: Any) -> Any:
-    """Return the key of the decision that the seat to move has before it."""
-    seat = game.seat
-    return derive(live.seat_keys[seat], widen(game.round) << 10 | live.turns[seat])
+    """Return the key of the decision that the seat to move has before it: by game, seat, round and own turn."""
+    return next_key(live.turn_keys[game.seat])
 
 
 @compiled
@@ -187,7 +198,7 @@ def advance(game: Any, live: Any, code: Any) -> bool:
     """Play a legal move; return True if it ended the round, for `end_round` to go on."""
     if game.holder < 0 and code < CENTER_CODES:
         live.is_forced = game.mask & ~SOURCE_LANES == 0
-    live.turns[game.seat] += 1
+    live.turn_keys[game.seat] = step_key(live.turn_keys[game.seat])
     live.ply += 1
     return play(game, code)
 

@@ -42,6 +42,18 @@ def derive(key: Any, index: Any) -> Any:
 
 
 @compiled
+def step_key(state: Any) -> Any:
+    """Return the next state of a stream of keys: after i steps from `key` comes what `derive(key, i)` gives."""
+    return state + _GOLDEN
+
+
+@compiled
+def next_key(state: Any) -> Any:
+    """Return the key that a stream of keys gives next."""
+    return mix(state + _GOLDEN)
+
+
+@compiled
 def below(key: Any, n: Any) -> Any:
     """Return a number of 0 .. n-1 from the upper half of a key (bias at most n / 2**32)."""
     return np.int64(((np.uint64(key) >> _S32) * np.uint64(n)) >> _S32)
