@@ -25,7 +25,7 @@ from azulsim.engine.record import GAME, MAX_LEGAL, SEAT, make_template
 from azulsim.errors import RunError, StrategyError
 from azulsim.registry import make_strategy
 from azulsim.rules import MAX_PLAYERS, Rules
-from azulsim.schema import ROUNDS, Depth, game_id
+from azulsim.schema import Depth, game_id
 from azulsim.strategy import Moves, Strategy, View
 from azulsim.strategy.definition import Speed
 from azulsim.strategy.view import Columns, DecisionRng
