@@ -175,8 +175,8 @@ def describe_environment() -> dict[str, Any]:
 
 
 # Parquet. Encodings were chosen by measurement on greedy play at 2 players: integers as BYTE_STREAM_SPLIT, because
-# parquet knows none below 32 bits and this puts the empty upper bytes together (negative ones as dictionaries, where
-# those bytes are not empty and size matters more); coded columns as dictionaries; the text plain. Statistics are left
+# parquet knows none below 32 bits and this puts the empty upper bytes together; negative ones as differences in moves,
+# where time counts, and as dictionaries elsewhere; coded columns as dictionaries; the text plain. Statistics are left
 # out: files are chosen by their names. Shards are written from memory in one go, so a file is torn only by a full disk
 # or a crash.
 
@@ -204,15 +204,23 @@ def _to_arrow(column: Column, values: Array, specs: Sequence[str]) -> pa.Array:
 
 @cache
 def _options(table: str) -> dict[str, Any]:
-    columns = TABLES[table].columns
-    coded = [c.name for c in columns if c.names or c.name == "spec"]
-    split = [c.name for c in columns if (c.dtype[0] == "u" or c.dtype in ("i4", "i8")) and c.name not in coded]
-    plain = [c.name for c in columns if c.dtype in "?S"]
+    encoding, dictionaries = {}, []
+    for column in TABLES[table].columns:
+        if column.names or column.name == "spec":
+            dictionaries.append(column.name)
+        elif column.dtype == "?":
+            encoding[column.name] = "RLE"
+        elif column.dtype[0] == "u" or column.dtype in ("i4", "i8"):
+            encoding[column.name] = "BYTE_STREAM_SPLIT"
+        elif column.dtype != "S" and table == "moves":
+            encoding[column.name] = "DELTA_BINARY_PACKED"
+        elif column.dtype != "S":
+            dictionaries.append(column.name)
     return {
         "compression": "zstd",
         "compression_level": 1,
-        "use_dictionary": [c.name for c in columns if c.name not in split and c.name not in plain],
-        "column_encoding": dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
+        "use_dictionary": dictionaries,
+        "column_encoding": encoding,
         "data_page_version": "2.0",
         "write_statistics": False,
     }
