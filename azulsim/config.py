@@ -57,7 +57,7 @@ def _tuples(value: Any) -> Any:
 def _sentence(model: type[BaseModel], error: ValidationError) -> str:
     first = error.errors()[0]
     path = [str(part) for part in first["loc"]]
-    key = ".".join(path) or "the table"
+    key = ".".join(path)
     if first["type"] == "extra_forbidden":
         return f"unknown key {key!r}{did_you_mean(path[-1], _keys(model, path[:-1]))}"
     if first["type"] == "missing":
@@ -66,7 +66,7 @@ def _sentence(model: type[BaseModel], error: ValidationError) -> str:
     reason = reason[:1].lower() + reason[1:]
     shown = first["input"]
     if isinstance(shown, Mapping | BaseModel):
-        return f"{key}: {reason}"
+        return f"{key}: {reason}" if key else reason
     return f"{key} = {shown!r}: {reason}"
 
 

@@ -241,13 +241,13 @@ def test_shards_cover_every_deal_once(log: Any, deals: int) -> None:
         assert ranges[-1][1] == deals
         assert all(left[1] == right[0] for left, right in itertools.pairwise(ranges))
         if deals == 1_000_000 and log == "moves":
-            assert 90_000 <= ranges[0][1] * MOVES_PER_GAME[cell.players] <= 110_000
+            assert 225_000 <= ranges[0][1] * MOVES_PER_GAME[cell.players] <= 275_000
         assert len(ranges) == 1 or ranges[0][1] * MOVES_PER_GAME[cell.players] >= LEAST_MOVES_PER_SHARD
 
 
 def test_ten_thousand_shards_are_planned_at_once() -> None:
     start = time.process_time()
-    plan = Experiment(lineup=["alpha"], players=[2], deals=17_000_000, log="moves").plan()
+    plan = Experiment(lineup=["alpha"], players=[2], deals=42_000_000, log="moves").plan()
     names = {shard.name for shard in plan.shards()}
     assert len(names) == plan.n_shards > 10_000
     assert time.process_time() - start < 2

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype
 
+from azulsim.errors import InputError
 from azulsim.rules import MAX_DISPLAYS, MAX_FLOOR_SPACES, MAX_PLAYERS, Rules
 
 GAME = np.dtype(
@@ -83,6 +84,7 @@ MAX_LEGAL = (MAX_DISPLAYS + 1) * 5 * 6
 
 def make_template(rules: Rules, players: int) -> npt.NDArray[Any]:
     """Return a record array of one game that holds the rules and an empty table, ready to be dealt."""
+    _refuse_unplayed(rules)
     games = np.zeros(1, GAME)
     game = games[0]
     game["players"] = players
@@ -103,3 +105,10 @@ def make_template(rules: Rules, players: int) -> npt.NDArray[Any]:
     game["is_eager"] = rules.lid_refill == "eager"
     game["is_rotating"] = rules.unclaimed_marker == "rotate"
     return games
+
+
+def _refuse_unplayed(rules: Rules) -> None:
+    """Refuse what the engine does not play yet, so that no rule is ever ignored in silence."""
+    for name in ("wall", "multipliers", "joker_tiles", "rows_to_end", "score_clamp", "marker_cost", "next_starter"):
+        if getattr(rules, name) != getattr(Rules(), name):
+            raise InputError(f"rules: {name} = {getattr(rules, name)!r} is not played yet")

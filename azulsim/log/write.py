@@ -209,7 +209,8 @@ def _options(table: str) -> dict[str, Any]:
         if column.names or column.name == "spec":
             dictionaries.append(column.name)
         elif column.dtype == "?":
-            encoding[column.name] = "RLE"
+            if table == "moves":
+                encoding[column.name] = "RLE"
         elif column.dtype[0] == "u" or column.dtype in ("i4", "i8"):
             encoding[column.name] = "BYTE_STREAM_SPLIT"
         elif column.dtype != "S" and table == "moves":
