@@ -1,11 +1,13 @@
 """The rules in slow, plain Python, written from docs/RULES.md alone, to be checked against it by eye.
 
 Lists, letters and counters, no cleverness: this is what the compiled engine is compared with, move by move.
-Numbers in parentheses are sections of docs/RULES.md. Tiles are letters of ``BYRKW``; the marker is ``M``.
+Numbers in parentheses are sections of docs/RULES.md. Tiles are letters of ``BYRKW``, and ``J`` for a joker; the marker
+is ``M``.
 """
 
 from __future__ import annotations
 
+import copy
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,7 +20,13 @@ COLORS = "BYRKW"
 LAYOUT = ("BYRKW", "WBYRK", "KWBYR", "RKWBY", "YRKWB")
 """The colored wall, row by row (1.3)."""
 
+PLAIN = ("11111",) * 5
+"""A wall without multipliers."""
+
 EMPTY = "."
+FREE = "."
+"""In a layout: a space on which no color is printed (12)."""
+JOKER = "J"
 MARKER = "M"
 CENTER = 0
 FLOOR = 0
@@ -26,7 +34,13 @@ LINES = (1, 2, 3, 4, 5)
 
 Wall = list[list[str]]
 Draw = Callable[[int, int, int, Counter[str]], str]
-"""``draw(round, display, slot, bag) -> color``: the luck. Round counts from 1, display and slot from 0."""
+"""``draw(round, display, slot, bag) -> tile``: the luck. Round counts from 1, display and slot from 0."""
+Lottery = Callable[[int], int]
+"""``lottery(round) -> seat``: who starts a round about to begin, where the start is drawn by lot (12)."""
+Choose = Callable[[int, list[int]], int]
+"""``choose(row, options) -> column``: where a complete line goes; 0 among the options allows to decline (6.2, 6.3)."""
+Place = Callable[["Reference", int, int, list[int]], int]
+"""``place(game, seat, row, options) -> column``: the same, seeing the whole game."""
 
 
 class Move(NamedTuple):
@@ -34,7 +48,12 @@ class Move(NamedTuple):
 
     source: int
     color: str
+    """A letter of `BYRKW`; `J` takes all jokers of the source alone (7.2)."""
     line: int
+    jokers: bool = False
+    """Whether all jokers of the source come with the color (7.2)."""
+    keep: int | None = None
+    """How many jokers stay on the line, where the rules let the player choose between several numbers (7.6)."""
 
 
 class Placement(NamedTuple):
@@ -48,6 +67,21 @@ class Placement(NamedTuple):
     across: int
     down: int
     points: int
+    """What the tile scored, multiplied as its space says (8)."""
+
+
+class TiledLine(NamedTuple):
+    """What became of one complete line; `column` 0: all its tiles fell to the floor (6.4)."""
+
+    row: int
+    tiles: str
+    options: tuple[int, ...]
+    """The legal columns, and 0 where the player might decline."""
+    column: int
+    color: str = ""
+    across: int = 0
+    down: int = 0
+    points: int = 0
 
 
 class Event(NamedTuple):
@@ -116,13 +150,14 @@ def measure_run(wall: Wall, row: int, column: int, down: int, across: int) -> in
     return length
 
 
-def score_placement(wall: Wall, row: int, column: int) -> tuple[int, int, int]:
-    """Return (across, down, points) for a tile at row, column (3.3)."""
+def score_placement(wall: Wall, row: int, column: int, multipliers: Sequence[str] = PLAIN) -> tuple[int, int, int]:
+    """Return (across, down, points) for a tile at row, column (3.3), multiplied as the space says (8)."""
     across = measure_run(wall, row, column, down=0, across=1)
     down = measure_run(wall, row, column, down=1, across=0)
+    points = (across if across > 1 else 0) + (down if down > 1 else 0)
     if across == 1 and down == 1:
-        return across, down, 1
-    return across, down, (across if across > 1 else 0) + (down if down > 1 else 0)
+        points = 1
+    return across, down, points * int(multipliers[row - 1][column - 1])
 
 
 def floor_penalty(occupied: int, penalties: Sequence[int]) -> int:
@@ -130,9 +165,14 @@ def floor_penalty(occupied: int, penalties: Sequence[int]) -> int:
     return -sum(penalties[:occupied])
 
 
-def settle_score(score: int, gain: int, penalty: int) -> int:
-    """Return the score after a round: gains first, then the floor, never below 0 (3.5)."""
-    return max(0, score + gain - penalty)
+def marker_points(rules: Rules) -> int:
+    """Return the fixed price of the marker; 0 where it costs what its space on the floor line costs (2.4, 12)."""
+    return 0 if rules.marker_cost == "floor" else rules.marker_cost
+
+
+def pay(points: int, penalty: int, rules: Rules) -> int:
+    """Return what of a penalty is paid by a player who has `points`: by the clamp never more than those (3.5)."""
+    return min(penalty, points) if rules.score_clamp else penalty
 
 
 def count_complete(wall: Wall) -> tuple[int, int, int]:
@@ -149,9 +189,70 @@ def end_bonus(wall: Wall, rules: Rules) -> int:
     return rows * rules.bonus.row + columns * rules.bonus.column + colors * rules.bonus.color
 
 
-def has_complete_row(wall: Wall) -> bool:
-    """Return whether this wall ends the game (5.1)."""
-    return any(EMPTY not in row for row in wall)
+def ends_game(wall: Wall, rules: Rules) -> bool:
+    """Return whether this wall ends the game: it has as many complete rows as the rules ask of one player (5.1, 12)."""
+    return count_complete(wall)[0] >= rules.rows_to_end
+
+
+def find_color(tiles: Sequence[str]) -> str | None:
+    """Return the color of the tiles of a line; None for no tiles, and for jokers only (7.3)."""
+    return next((tile for tile in tiles if tile != JOKER), None)
+
+
+def is_repeated(wall: Wall, layout: Sequence[str], row: int, column: int, color: str) -> bool:
+    """Return whether a color would lie twice in a column: two spaces that are both printed in it do not count (12)."""
+    is_printed = layout[row - 1][column - 1] == color
+    return any(
+        other != row
+        and wall[other - 1][column - 1] == color
+        and not (is_printed and layout[other - 1][column - 1] == color)
+        for other in LINES
+    )
+
+
+def may_lie(wall: Wall, layout: Sequence[str], row: int, column: int, tiles: Sequence[str]) -> bool:
+    """Return whether the tile that a complete line sends to the wall may lie on a space (3.2, 6.1, 7.4, 7.6, 12)."""
+    color = find_color(tiles)
+    if wall[row - 1][column - 1] != EMPTY:
+        return False
+    if color is None:
+        return True
+    if layout[row - 1][column - 1] not in (color, FREE):
+        return False
+    if JOKER in tiles:
+        return True
+    return color not in wall[row - 1] and not is_repeated(wall, layout, row, column, color)
+
+
+def find_columns(wall: Wall, layout: Sequence[str], row: int, tiles: Sequence[str]) -> list[int]:
+    """Return the columns to which a complete line may send its tile."""
+    return [column for column in range(1, 6) if may_lie(wall, layout, row, column, tiles)]
+
+
+def count_keepable(n_color: int, n_jokers: int, room: int) -> range:
+    """Return how many jokers may stay on a line that is filled as far as the take allows (7.6, 12)."""
+    return range(max(0, min(n_jokers, room - n_color)), min(n_jokers, room) + 1)
+
+
+def split_take(tiles: Sequence[str], room: int, rules: Rules, keep: int | None = None) -> tuple[list[str], list[str]]:
+    """Return which tiles of a take stay on a line, and which fall: colors first, then jokers (2.10, 7.6, 12)."""
+    colored = [tile for tile in tiles if tile != JOKER]
+    jokers = [tile for tile in tiles if tile == JOKER]
+    keepable = count_keepable(len(colored), len(jokers), room)
+    if keep is None:
+        keep = keepable[0] if rules.joker_overflow == "keep_color" else keepable[-1]
+    stay = min(len(colored), room - keep)
+    return colored[:stay] + jokers[:keep], colored[stay:] + jokers[keep:]
+
+
+def choose_first(row: int, options: list[int]) -> int:
+    """Take the first legal column."""
+    return next(column for column in options if column > 0)
+
+
+def place_first(game: Reference, seat: int, row: int, options: list[int]) -> int:
+    """Take the first legal column."""
+    return choose_first(row, options)
 
 
 def rank_players(scores: Sequence[int], rows: Sequence[int]) -> list[int]:
@@ -189,23 +290,32 @@ class Board:
         wall, lines = [list(row) for row in self.wall], [list(line) for line in self.lines]
         return Board(wall, lines, list(self.floor), self.score, self.fallen)
 
-    def accepts(self, color: str, line: int) -> bool:
-        """Return whether tiles of a color may go to a pattern line (2.8)."""
-        tiles = self.lines[line - 1]
-        if len(tiles) == line:
+    def accepts(self, color: str, line: int, rules: Rules) -> bool:
+        """Return whether tiles of a color, or `J` jokers alone, may go to a pattern line (2.8, 6.5, 7.3, 7.6, 12)."""
+        tiles, on_wall, printed = self.lines[line - 1], self.wall[line - 1], rules.layout[line - 1]
+        if len(tiles) == line or EMPTY not in on_wall:
             return False
-        if tiles and tiles[0] != color:
+        if color == JOKER:
+            return True
+        if find_color(tiles) not in (None, color):
             return False
-        return color not in self.wall[line - 1]
+        if FREE in printed:
+            return color not in on_wall
+        return on_wall[printed.index(color)] == EMPTY
 
-    def destinations(self, color: str) -> list[int]:
-        """Return where tiles of a color may go: the floor always (2.10), and the lines that accept them (2.8)."""
-        return [FLOOR] + [line for line in LINES if self.accepts(color, line)]
+    def destinations(self, color: str, rules: Rules) -> list[int]:
+        """Return where tiles may go: the floor always (2.10), and the lines that accept them (2.8)."""
+        return [FLOOR] + [line for line in LINES if self.accepts(color, line, rules)]
 
     def take_marker(self, rules: Rules) -> list[str]:
-        """Put the marker on the leftmost free floor space (2.4); return the tiles pushed to the lid (2.6)."""
+        """Put the marker on the leftmost free floor space (2.4); return the tiles pushed to the lid (2.6).
+
+        At a fixed price it takes no space (12).
+        """
         spaces = len(rules.floor_penalties)
         self.marker_takes += 1
+        if rules.marker_cost != "floor":
+            return []
         if len(self.floor) < spaces:
             self.floor.append(MARKER)
         elif rules.marker_on_full_floor == "replace_last" and spaces > 0:
@@ -218,40 +328,65 @@ class Board:
         """Return the number of free spaces in a pattern line; the floor counts as a line with none."""
         return 0 if line == FLOOR else line - len(self.lines[line - 1])
 
-    def place(self, tiles: list[str], line: int, rules: Rules) -> list[str]:
+    def place(self, tiles: list[str], line: int, rules: Rules, keep: int | None = None) -> list[str]:
         """Put taken tiles on a line, the excess on the floor (2.7, 2.10); return what goes on to the lid (2.11)."""
-        room = self.room(line)
-        fitting, excess = tiles[:room], tiles[room:]
+        fitting, excess = split_take(tiles, self.room(line), rules, keep)
         if fitting:
-            self.lines[line - 1] += fitting
-        self.fallen += len(excess)
-        free = len(rules.floor_penalties) - len(self.floor)
-        self.floor += excess[:free]
-        return excess[free:]
+            # In a line, too, the color comes before the jokers.
+            self.lines[line - 1] = sorted(self.lines[line - 1] + fitting, key=JOKER.__eq__)
+        return self.drop(excess, rules)
 
-    def tile_wall(self) -> tuple[list[tuple[int, int, str, int, int, int]], list[str]]:
+    def drop(self, tiles: list[str], rules: Rules) -> list[str]:
+        """Let tiles fall to the floor line, from left to right; return those that find no free space (2.11)."""
+        self.fallen += len(tiles)
+        free = len(rules.floor_penalties) - len(self.floor)
+        self.floor += tiles[:free]
+        return tiles[free:]
+
+    def tile_wall(self, rules: Rules, choose: Choose = choose_first) -> tuple[list[TiledLine], list[str]]:
         """Move one tile of each complete line to the wall, top to bottom, scoring at once (3.2, 3.3).
 
-        Returns (row, column, color, across, down, points) of each tile placed, and the tiles for the lid (3.4).
+        Returns what became of each complete line, and the tiles for the lid (3.4). `choose` is asked for a column
+        wherever there is a choice (6.2); a line that has no legal space, or is declined, falls to the floor (6.4).
         """
-        placed = []
+        tiled = []
         to_lid: list[str] = []
         for row in LINES:
             tiles = self.lines[row - 1]
             if len(tiles) < row:
                 continue
-            color = tiles[0]
-            column = LAYOUT[row - 1].index(color) + 1
-            self.wall[row - 1][column - 1] = color
-            placed.append((row, column, color, *score_placement(self.wall, row, column)))
-            to_lid += tiles[1:]
             self.lines[row - 1] = []
-        return placed, to_lid
+            options = find_columns(self.wall, rules.layout, row, tiles)
+            if options and rules.gray_may_decline:
+                options = [0, *options]
+            column = choose(row, list(options)) if len(options) > 1 else sum(options)
+            if len(options) > 1 and column not in options:
+                raise ValueError(f"row {row}: column {column} is none of {options}")
+            line = TiledLine(row, "".join(tiles), tuple(options), column)
+            if column == 0:
+                to_lid += self.drop(tiles, rules)
+            else:
+                # A line that holds jokers sends one of them, the rest goes to the lid (7.4).
+                tile = JOKER if JOKER in tiles else tiles[0]
+                self.wall[row - 1][column - 1] = tile
+                across, down, points = score_placement(self.wall, row, column, rules.multipliers)
+                line = line._replace(color=tile, across=across, down=down, points=points)
+                tiles.remove(tile)
+                to_lid += tiles
+            tiled.append(line)
+        return tiled, to_lid
 
-    def round_end_points(self, rules: Rules) -> int:
-        """Return what the round would bring if it ended now: tiles placed minus floor, before any clamp."""
-        placed, _ = self.copy().tile_wall()
-        return sum(points for *_, points in placed) - floor_penalty(len(self.floor), rules.floor_penalties)
+    def round_end_points(self, rules: Rules, choose: Choose = choose_first) -> int:
+        """Return what the round would bring if it ended now: tiles placed minus floor, before any clamp.
+
+        Lines that find no space fall, and so cost points. The fixed price of a marker taken before is left out.
+        """
+        return self.copy().end_round(rules, choose)
+
+    def end_round(self, rules: Rules, choose: Choose) -> int:
+        """Tile the wall of this board; return the points of the tiles minus the floor."""
+        tiled, _ = self.tile_wall(rules, choose)
+        return sum(line.points for line in tiled) - floor_penalty(len(self.floor), rules.floor_penalties)
 
 
 # ---------------------------------------------------------------------------------------------- the table
@@ -278,16 +413,27 @@ class Table:
         """Return the tiles at a source: 0 is the center, 1.. the displays."""
         return self.center if source == CENTER else self.displays[source - 1]
 
-    def takes(self) -> list[tuple[int, str]]:
-        """Return each source and color that can be taken (2.2)."""
-        sources = range(len(self.displays) + 1)
-        return [(source, color) for source in sources for color in COLORS if color in self.tiles_at(source)]
+    def takes(self) -> list[tuple[int, str, bool]]:
+        """Return (source, color, jokers too?) of all that can be taken (2.2); color `J` is jokers alone (7.2)."""
+        takes = []
+        for source in range(len(self.displays) + 1):
+            tiles = self.tiles_at(source)
+            takes += [(source, color, False) for color in COLORS + JOKER if color in tiles]
+            takes += [(source, color, True) for color in COLORS if color in tiles and JOKER in tiles]
+        return takes
 
-    def take(self, source: int, color: str) -> tuple[list[str], bool]:
-        """Take all tiles of a color (2.2); return them, and whether the marker comes with them (2.4)."""
+    def count_take(self, source: int, color: str, jokers: bool) -> tuple[int, int]:
+        """Return how many tiles of a color and how many jokers a take brings."""
         tiles = self.tiles_at(source)
-        taken = [tile for tile in tiles if tile == color]
-        others = [tile for tile in tiles if tile != color]
+        n_jokers = tiles.count(JOKER) if jokers or color == JOKER else 0
+        return (0 if color == JOKER else tiles.count(color)), n_jokers
+
+    def take(self, source: int, color: str, jokers: bool = False) -> tuple[list[str], bool]:
+        """Take all tiles of a color (2.2), or jokers, or both (7.2); return them, and whether the marker comes too."""
+        wanted = {color, JOKER} if jokers else {color}
+        tiles = self.tiles_at(source)
+        taken = [tile for tile in tiles if tile in wanted]
+        others = [tile for tile in tiles if tile not in wanted]
         if source == CENTER:
             with_marker, self.has_marker = self.has_marker, False
             self.center = others
@@ -297,9 +443,17 @@ class Table:
         return taken, False
 
 
-def list_moves(table: Table, board: Board) -> list[Move]:
-    """Return every legal move of the player of `board` (2.2, 2.8, 2.10)."""
-    return [Move(source, color, line) for source, color in table.takes() for line in board.destinations(color)]
+def list_moves(table: Table, board: Board, rules: Rules) -> list[Move]:
+    """Return every legal move of the player of `board` (2.2, 2.8, 2.10, 7.2, 7.6)."""
+    moves = []
+    for source, color, jokers in table.takes():
+        for line in board.destinations(color, rules):
+            keepable = count_keepable(*table.count_take(source, color, jokers), board.room(line))
+            if rules.joker_overflow == "choose" and len(keepable) > 1:
+                moves += [Move(source, color, line, jokers, keep) for keep in keepable]
+            else:
+                moves.append(Move(source, color, line, jokers))
+    return moves
 
 
 def apply_move(table: Table, board: Board, move: Move, rules: Rules) -> tuple[bool, list[str]]:
@@ -307,22 +461,10 @@ def apply_move(table: Table, board: Board, move: Move, rules: Rules) -> tuple[bo
 
     The marker is placed before the tiles (2.5).
     """
-    taken, with_marker = table.take(move.source, move.color)
+    taken, with_marker = table.take(move.source, move.color, move.jokers)
     to_lid = board.take_marker(rules) if with_marker else []
-    to_lid += board.place(taken, move.line, rules)
+    to_lid += board.place(taken, move.line, rules, move.keep)
     return with_marker, to_lid
-
-
-def measure_gain(table: Table, board: Board, move: Move, rules: Rules) -> int:
-    """Return the exact change that a move makes to its player's round-end points, before any clamp."""
-    after = board.copy()
-    apply_move(table.copy(), after, move, rules)
-    return after.round_end_points(rules) - board.round_end_points(rules)
-
-
-def best_gain(table: Table, board: Board, rules: Rules) -> int:
-    """Return the greatest exact gain of any move of the player of `board`; 0 if nothing is left to take."""
-    return max((measure_gain(table, board, move, rules) for move in list_moves(table, board)), default=0)
 
 
 # ---------------------------------------------------------------------------------------------- luck
@@ -350,20 +492,43 @@ def draw_as_stated(rounds: Sequence[Sequence[str]]) -> Draw:
     return draw
 
 
+def draw_starter_at_random(rng: random.Random, players: int) -> Lottery:
+    """Return a lottery in which every seat has the same chance (12)."""
+
+    def draw_starter(round_: int) -> int:
+        return rng.randrange(players)
+
+    return draw_starter
+
+
 # ---------------------------------------------------------------------------------------------- the game
 
 
 class Reference:
-    """A whole game: `legal_moves`, `play` until `is_over`; everything on the table is a public attribute."""
+    """A whole game: `legal_moves`, `play` until `is_over`; everything on the table is a public attribute.
+
+    `place` is asked in order of seats, and of rows from top to bottom, wherever a complete line leaves a choice.
+    """
 
     def __init__(
-        self, players: int, rules: Rules | None = None, draw: Draw | None = None, *, is_dealt: bool = True
+        self,
+        players: int,
+        rules: Rules | None = None,
+        draw: Draw | None = None,
+        *,
+        place: Place | None = None,
+        lottery: Lottery | None = None,
+        is_dealt: bool = True,
     ) -> None:
         """Set up a game (1) and deal round 1, or with `is_dealt=False` leave the table to be laid by hand."""
         self.players = players
         self.rules = rules or Rules()
         self.draw = draw or draw_at_random(random.Random(0))
-        self.bag: Counter[str] = Counter(dict.fromkeys(COLORS, self.rules.tiles_per_color))
+        self.place = place or place_first
+        self.lottery = lottery or draw_starter_at_random(random.Random(1), players)
+        self.bag: Counter[str] = Counter(dict.fromkeys(COLORS, self.rules.n_tiles_of_color(players)))
+        if self.rules.joker_tiles:
+            self.bag[JOKER] = self.rules.n_jokers(players)
         self.lid: Counter[str] = Counter()
         self.table = Table([[] for _ in range(self.rules.n_displays(players))])
         self.boards = [Board() for _ in range(players)]
@@ -403,22 +568,22 @@ class Reference:
         return share_win(self.placements())
 
     def enders(self) -> list[bool]:
-        """Return for each seat whether it has a complete row in a game that ended so (5.1)."""
+        """Return for each seat whether its complete rows ended the game (5.1)."""
         ended = self.termination == Termination.ROW_COMPLETED
-        return [ended and has_complete_row(board.wall) for board in self.boards]
+        return [ended and ends_game(board.wall, self.rules) for board in self.boards]
 
     def count_tiles(self) -> Counter[str]:
-        """Return how many tiles of each color there are anywhere; always the number set up (1.2)."""
+        """Return how many tiles of each color, and jokers, there are anywhere; always the number set up (1.2, 7.1)."""
         tiles = self.bag + self.lid + Counter(self.table.center)
         for display in self.table.displays:
             tiles += Counter(display)
         for board in self.boards:
             for group in (*board.wall, *board.lines, board.floor):
-                tiles += Counter(tile for tile in group if tile in COLORS)
+                tiles += Counter(tile for tile in group if tile in COLORS + JOKER)
         return tiles
 
     def count_markers(self) -> int:
-        """Return how many markers lie in the center and on floor lines (or with a holder whose floor was full)."""
+        """Return how many markers lie in the center and on floor lines (or with a holder whose floor has none)."""
         on_floors = sum(board.floor.count(MARKER) for board in self.boards)
         kept_off_floor = self.holder is not None and MARKER not in self.boards[self.holder].floor
         return self.table.has_marker + on_floors + kept_off_floor
@@ -431,12 +596,12 @@ class Reference:
 
     def legal_moves(self) -> list[Move]:
         """Return every legal move of the seat to move; none when the game is over."""
-        return list_moves(self.table, self.boards[self.seat])
+        return [] if self.is_over else list_moves(self.table, self.boards[self.seat], self.rules)
 
     def describe_move(self, move: Move) -> MoveFacts:
         """Return what a legal move would do, without making it."""
         board = self.boards[self.seat]
-        taken = self.table.tiles_at(move.source).count(move.color)
+        taken = sum(self.table.count_take(move.source, move.color, move.jokers))
         placed = min(taken, board.room(move.line))
         return MoveFacts(
             placed=placed,
@@ -447,16 +612,39 @@ class Reference:
             floor=len(board.floor),
         )
 
-    def exact_gain(self, move: Move) -> int:
-        """Return the exact change of the mover's own round-end score, before the clamp."""
-        return measure_gain(self.table, self.boards[self.seat], move, self.rules)
+    def exact_gain(self, move: Move, place: Place = place_first) -> int:
+        """Return the exact change of the mover's own round-end score, before the clamp.
 
-    def denial(self, move: Move) -> int:
+        That is the points if every complete line were tiled now, from top to bottom, each to the column that `place`
+        names where there is a choice, minus the floor as it would then be, and minus the fixed price of a marker that
+        comes with the move.
+        """
+        return self._measure_gain(self.table, self.seat, move, place)
+
+    def denial(self, move: Move, place: Place = place_first) -> int:
         """Return the best gain that the next seat could have now, minus the best that the move leaves it."""
-        next_board = self.boards[(self.seat + 1) % self.players]
+        seat = (self.seat + 1) % self.players
         table_after = self.table.copy()
-        table_after.take(move.source, move.color)
-        return best_gain(self.table, next_board, self.rules) - best_gain(table_after, next_board, self.rules)
+        table_after.take(move.source, move.color, move.jokers)
+        return self._best_gain(self.table, seat, place) - self._best_gain(table_after, seat, place)
+
+    def _best_gain(self, table: Table, seat: int, place: Place) -> int:
+        """Return the greatest exact gain of any move of a seat; 0 if nothing is left to take."""
+        moves = list_moves(table, self.boards[seat], self.rules)
+        return max((self._measure_gain(table, seat, move, place) for move in moves), default=0)
+
+    def _measure_gain(self, table: Table, seat: int, move: Move, place: Place) -> int:
+        """Return the exact gain of a move of a seat at a table."""
+        board = self.boards[seat].copy()
+        with_marker, _ = apply_move(table.copy(), board, move, self.rules)
+        after = self._round_end_points(seat, board, place) - (marker_points(self.rules) if with_marker else 0)
+        return after - self._round_end_points(seat, self.boards[seat], place)
+
+    def _round_end_points(self, seat: int, board: Board, place: Place) -> int:
+        """Return what the round would bring a seat with this board, in a copy of the game that `place` may look at."""
+        trial = copy.copy(self)
+        trial.boards = [*self.boards[:seat], board.copy(), *self.boards[seat + 1 :]]
+        return trial.boards[seat].end_round(self.rules, lambda row, options: place(trial, seat, row, options))
 
     def play(self, move: Move | tuple[int, str, int]) -> None:
         """Make a move; with the last tile of the offer also tile the walls and prepare the next round or end."""
@@ -467,11 +655,13 @@ class Reference:
         spaces = len(self.rules.floor_penalties)
         had_full_floor = len(board.floor) == spaces
         had_fallen = board.fallen
+        self._note_jokers(move, board)
         with_marker, to_lid = apply_move(self.table, board, move, self.rules)
         self.lid.update(to_lid)
         if with_marker:
             self.holder = self.seat
-            self._note("marker_on_full_floor" if had_full_floor else "marker_taken", self.seat, "".join(to_lid))
+            on_full = had_full_floor and self.rules.marker_cost == "floor"
+            self._note("marker_on_full_floor" if on_full else "marker_taken", self.seat, "".join(to_lid))
         if to_lid and board.fallen > had_fallen:
             self._note("floor_overflow", self.seat, "".join(to_lid))
         self.ply += 1
@@ -480,13 +670,36 @@ class Reference:
         else:
             self.seat = (self.seat + 1) % self.players
 
+    def _note_jokers(self, move: Move, board: Board) -> None:
+        """Note what is rare about a move that takes jokers, or puts a color to jokers, before it is made (7)."""
+        n_color, n_jokers = self.table.count_take(move.source, move.color, move.jokers)
+        room = board.room(move.line)
+        if move.line == FLOOR:
+            if n_jokers:
+                self._note("jokers_to_floor", self.seat)
+            return
+        line = board.lines[move.line - 1]
+        if JOKER in line and find_color(line) is None and n_color:
+            self._note("color_joins_jokers", self.seat)
+        if n_jokers and n_color + n_jokers > room:
+            taken = [move.color] * n_color + [JOKER] * n_jokers
+            stay, fall = split_take(taken, room, self.rules, move.keep)
+            if n_color:
+                self._note("mixed_overflow", self.seat)
+            if JOKER in fall:
+                self._note("joker_overflow_fell", self.seat, "".join(fall))
+            if n_color and find_color([*line, *stay]) is None:
+                self._note("only_jokers_stayed", self.seat)
+            if move.keep is not None:
+                self._note("overflow_chosen", self.seat, str(move.keep))
+
     # ------------------------------------------------------------------------------------------ the tiling
 
     def _end_round(self) -> None:
         """Tile all walls (3), then end the game (5.1, 4.7) or prepare the next round (4)."""
         for seat in range(self.players):
             self._tile(seat)
-        if any(has_complete_row(board.wall) for board in self.boards):
+        if any(ends_game(board.wall, self.rules) for board in self.boards):
             self._finish(Termination.ROW_COMPLETED)
         elif self.round == self.rules.max_rounds:
             self._finish(Termination.ROUND_LIMIT)
@@ -497,16 +710,27 @@ class Reference:
     def _tile(self, seat: int) -> None:
         """Tile one wall, subtract the floor once and clear it (3.2 to 3.6)."""
         board = self.boards[seat]
-        tiles_placed, to_lid = board.tile_wall()
-        gain = sum(points for *_, points in tiles_placed)
+        tiled, to_lid = board.tile_wall(self.rules, lambda row, options: self.place(self, seat, row, options))
+        gain = sum(line.points for line in tiled)
         occupied = len(board.floor)
         penalty = floor_penalty(occupied, self.rules.floor_penalties)
+        price = 0
+        if self.holder == seat and self.rules.marker_cost == "floor":
+            # What the floor would have cost without the marker: the tiles that fell move up to its space (2.4).
+            price = penalty - floor_penalty(board.fallen, self.rules.floor_penalties)
+        elif self.holder == seat:
+            price = marker_points(self.rules)
+            penalty += price
+            self._note("fixed_price", seat, str(price))
         before_floor = board.score + gain
-        board.score = settle_score(board.score, gain, penalty)
-        paid = before_floor - board.score
-        # What the floor would have cost without the marker: the tiles that fell move up to the marker's space (2.4).
-        unmarked = floor_penalty(board.fallen, self.rules.floor_penalties) if self.holder == seat else penalty
-        self.placed += [Placement(self.round, seat, *tile) for tile in tiles_placed]
+        paid = pay(before_floor, penalty, self.rules)
+        board.score = before_floor - paid
+        for line in tiled:
+            self._note_tiled(seat, line)
+            if line.column:
+                self.placed.append(
+                    Placement(self.round, seat, line.row, line.column, line.color, line.across, line.down, line.points)
+                )
         self.rounds.append(
             RoundFacts(
                 round=self.round,
@@ -523,8 +747,8 @@ class Reference:
                 floor=occupied,
                 penalty=penalty,
                 penalty_paid=paid,
-                marker_price=penalty - unmarked,
-                marker_price_paid=paid - min(unmarked, before_floor),
+                marker_price=price,
+                marker_price_paid=paid - pay(before_floor, penalty - price, self.rules),
             )
         )
         board.wall_points += gain
@@ -532,13 +756,41 @@ class Reference:
         board.floor_paid += paid
         if paid < penalty:
             self._note("clamped", seat, str(penalty - paid))
+        if board.score < 0:
+            self._note("unclamped_negative", seat, str(board.score))
         self.lid.update(to_lid)
         self.lid.update(tile for tile in board.floor if tile != MARKER)
         board.floor = []
         board.fallen = 0
 
+    def _note_tiled(self, seat: int, line: TiledLine) -> None:
+        """Note what is rare about a complete line (6, 7, 8)."""
+        color = find_color(line.tiles)
+        detail = f"{line.row}{line.tiles}"
+        if not line.options:
+            self._note("unplaceable_line", seat, detail)
+        elif not line.column:
+            self._note("declined_line", seat, detail)
+        elif len(line.options) > 1:
+            self._note("chosen_column", seat, detail)
+        elif self.rules.has_free_spaces or color is None:
+            self._note("forced_column", seat, detail)
+        if line.color == JOKER:
+            self._note("joker_placed" if color else "joker_only_line", seat, detail)
+        if line.column and self.rules.multipliers[line.row - 1][line.column - 1] != "1":
+            self._note("multiplied", seat, detail)
+
     def _next_starter(self) -> int:
-        """Return who starts the next round: who took the marker (4.5), or as agreed if nobody did (4.6)."""
+        """Return who starts the next round: who took the marker (4.5), or as agreed if nobody did (4.6).
+
+        By rotation or lottery, who took the marker does not matter (12).
+        """
+        if self.rules.next_starter != "holder":
+            self._note(self.rules.next_starter, self.holder if self.holder is not None else -1)
+        if self.rules.next_starter == "rotation":
+            return (self.starter + 1) % self.players
+        if self.rules.next_starter == "lottery":
+            return self.lottery(self.round + 1)
         if self.holder is not None:
             return self.holder
         self._note("unclaimed_marker", self.starter)
@@ -572,7 +824,9 @@ class Reference:
         self.holder = None
         self.seat = self.starter
         starter = self.boards[self.starter]
-        starter.score = max(0, starter.score + self.rules.starter_bonus)
+        starter.score += self.rules.starter_bonus
+        if self.rules.score_clamp:
+            starter.score = max(0, starter.score)
         size = self.rules.tiles_per_display
         self._dealt_displays = "".join("".join(tiles).ljust(size, ".") for tiles in displays)
         self._dealt_counts = (self.bag.total(), self.lid.total())

@@ -278,12 +278,12 @@ def test_illegal_moves_are_refused() -> None:
     for move in [(1, "B", 0), (2, "K", 0), (1, "K", 1), (0, "R", 2)]:
         with pytest.raises(ValueError, match="not a legal move"):
             game.play(move)
-    assert (1, "K", 0) in game.legal_moves()
+    assert Move(1, "K", 0) in game.legal_moves()
 
 
 def test_full_line_of_the_same_color_is_no_destination() -> None:
     board = Board(lines=[["R"], ["R"], [], ["B"], []])
-    assert board.destinations("R") == [0, 2, 3, 5]
+    assert board.destinations("R", Rules()) == [0, 2, 3, 5]
 
 
 # ---------------------------------------------------------------------------------------------- the round's end
