@@ -20,6 +20,7 @@ COLORS = "BYRKW"
 LAYOUT = ("BYRKW", "WBYRK", "KWBYR", "RKWBY", "YRKWB")
 """The colored wall, row by row (1.3)."""
 
+PRINTED = Rules()
 PLAIN = ("11111",) * 5
 """A wall without multipliers."""
 
@@ -343,7 +344,7 @@ class Board:
         self.floor += tiles[:free]
         return tiles[free:]
 
-    def tile_wall(self, rules: Rules, choose: Choose = choose_first) -> tuple[list[TiledLine], list[str]]:
+    def tile_wall(self, rules: Rules = PRINTED, choose: Choose = choose_first) -> tuple[list[TiledLine], list[str]]:
         """Move one tile of each complete line to the wall, top to bottom, scoring at once (3.2, 3.3).
 
         Returns what became of each complete line, and the tiles for the lid (3.4). `choose` is asked for a column
