@@ -32,9 +32,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "fact_case" in metafunc.fixturenames:
         files = _files(metafunc.config, "cases") or default_cases()
         cases = [case for path in files for case in read_cases(path)]
-        metafunc.parametrize(
-            "fact_case", [pytest.param(case, id=case.id, marks=_marks(case.variant)) for case in cases]
-        )
+        metafunc.parametrize("fact_case", cases, ids=[case.id for case in cases])
     if "fact_trace" in metafunc.fixturenames:
         files = _files(metafunc.config, "traces") or default_traces()
         traces = [trace for path in files for trace in read_traces(path)]
@@ -52,7 +50,3 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 def _files(config: pytest.Config, option: str) -> list[Path]:
     names: list[str] = config.getoption(option) or []
     return [config.invocation_params.dir / name for name in names]
-
-
-def _marks(variant: str) -> list[pytest.MarkDecorator]:
-    return [] if variant == "colored" else [pytest.mark.skip(reason=f"variant not yet played: {variant}")]

@@ -33,11 +33,19 @@ class Case:
     @property
     def variant(self) -> str:
         """The wall or set of tiles it speaks of: `colored`, `gray` or `jokers`."""
-        if self.kind.startswith("joker") or self.given.get("joker_set") or "J" in _tiles_in(self.given):
+        if self.has_jokers:
             return "jokers"
-        if self.given.get("side") in ("gray", "grey") or not _fits_layout(self.given.get("wall", [])):
-            return "gray"
-        return "colored"
+        return "gray" if self.is_gray else "colored"
+
+    @property
+    def has_jokers(self) -> bool:
+        """Whether it is played with joker tiles."""
+        return self.kind.startswith("joker") or bool(self.given.get("joker_set")) or "J" in _tiles_in(self.given)
+
+    @property
+    def is_gray(self) -> bool:
+        """Whether it is played on the gray wall: it says so, or a tile lies where the colored wall has none such."""
+        return self.given.get("side") in ("gray", "grey") or not _fits_layout(self.given.get("wall", []))
 
 
 @dataclass(frozen=True)
@@ -208,7 +216,7 @@ def _tiles_in(value: Any) -> str:
 def _fits_layout(wall: list[str]) -> bool:
     """Return whether each tile lies on the space of its color on the colored wall."""
     return all(
-        tile in (".", space)
+        tile in (".", "J", space)
         for row, layout_row in zip(wall, reference.LAYOUT, strict=False)
         for tile, space in zip(row, layout_row, strict=True)
     )

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from typing import Any, get_args
 
 import reference
 from fact_files import Case, Trace
-from reference import COLORS, LAYOUT
-from subjects import NO_LINES, NO_WALL, Picture, Player, Playing, Subject
+from reference import COLORS, FREE, JOKER, LAYOUT, Move
+from subjects import NO_COLUMNS, NO_LINES, NO_WALL, Picture, Player, Playing, Subject
 
 from azulsim.rules import Bonus, Rules, Termination
 
@@ -26,17 +25,44 @@ Answer = dict[str, Any]
 PLENTY = 100
 """A score that no floor line brings down to 0."""
 NO_BONUS = Bonus(row=0, column=0, color=0)
-ONE_ROUND = Rules(max_rounds=1)
-ONE_BARE_ROUND = Rules(max_rounds=1, bonus=NO_BONUS)
 
 
 # ---------------------------------------------------------------------------------------------- laying positions
 
 
+def rules_of(case: Case) -> Rules:
+    """Return the rules by which a case is played."""
+    options: dict[str, Any] = options_in(case.given)
+    if case.is_gray:
+        options["wall"] = "gray"
+    if case.has_jokers:
+        options["joker_tiles"] = True
+    return Rules.model_validate(options)
+
+
 def options_in(given: Given) -> dict[str, str]:
     """Return the options of `Rules` that a case sets: a string that is the value of an option names it."""
-    options = {value: name for name, info in Rules.model_fields.items() for value in get_args(info.annotation)}
+    options = {value: name for name, info in Rules.model_fields.items() for value in words_in(info.annotation)}
     return {options[value]: value for value in given.values() if isinstance(value, str) and value in options}
+
+
+def words_in(annotation: Any) -> Iterator[str]:
+    """Yield the words that an annotation allows as values."""
+    for arg in get_args(annotation):
+        if isinstance(arg, str):
+            yield arg
+        else:
+            yield from words_in(arg)
+
+
+def one_round(rules: Rules, bonus: Bonus = NO_BONUS) -> Rules:
+    """Return the rules with an end after this round."""
+    return rules.model_copy(update={"max_rounds": 1, "bonus": bonus})
+
+
+def columns_in(choices: Mapping[str, int]) -> dict[int, int]:
+    """Return the columns chosen by row."""
+    return {int(row): column for row, column in choices.items()}
 
 
 def lay_displays(rules: Rules, players: int, *displays: str) -> list[str]:
@@ -49,7 +75,7 @@ def spread(n_tiles: int) -> Counter[str]:
     return +Counter({color: n_tiles // 5 + (i < n_tiles % 5) for i, color in enumerate(COLORS)})
 
 
-def settle(subject: Subject, player: Player, rules: Rules = ONE_BARE_ROUND) -> tuple[Picture, Termination]:
+def settle(subject: Subject, player: Player, rules: Rules, columns: Mapping[int, int] = NO_COLUMNS) -> Playing:
     """End the offer with a move that leaves `player` (seat 0) alone: the other one puts one tile on line 5."""
     has_taken = "M" in player.floor
     picture = Picture(
@@ -61,36 +87,51 @@ def settle(subject: Subject, player: Player, rules: Rules = ONE_BARE_ROUND) -> t
         starter=1,
         seat=1,
     )
-    game = subject.lay(picture, rules)
-    game.play((1, "W", 5))
-    return game.picture(), game.termination()
+    game = subject.lay(picture, rules, columns)
+    game.play(Move(1, "W", 5))
+    return game
 
 
-def settled_score(subject: Subject, player: Player, rules: Rules = ONE_BARE_ROUND) -> int:
-    """Return the score of a player after the offer has ended."""
-    return settle(subject, player, rules)[0].players[0].score
+def settle_player(subject: Subject, player: Player, rules: Rules, columns: Mapping[int, int] = NO_COLUMNS) -> Player:
+    """Return a player after the offer has ended, and with it the game."""
+    return settle(subject, player, one_round(rules), columns).picture().players[0]
 
 
-def find_gains(subject: Subject, player: Player) -> list[int]:
-    """Return the points of each tile placed in one wall-tiling, from the totals of its first, first two, ... lines."""
-    complete = [line for line in range(1, 6) if len(player.lines[line - 1]) == line]
-    totals = [0]
-    for last in complete:
+def find_gains(
+    subject: Subject, player: Player, rules: Rules, columns: Mapping[int, int] = NO_COLUMNS
+) -> dict[int, int]:
+    """Return the points of each tile placed in one wall-tiling by row, from the totals of its first lines.
+
+    No floor is subtracted, so that lines that find no space change nothing.
+    """
+    floorless = rules.model_copy(update={"floor_penalties": ()})
+    gains: dict[int, int] = {}
+    before = 0
+    for last in (line for line in range(1, 6) if len(player.lines[line - 1]) == line):
         lines = [tiles if line <= last else "" for line, tiles in enumerate(player.lines, 1)]
-        totals.append(settled_score(subject, Player(player.wall, lines)))
-    return [after - before for before, after in pairwise(totals)]
+        after = settle_player(subject, Player(player.wall, lines), floorless, columns)
+        if after.wall[last - 1] != player.wall[last - 1]:
+            gains[last] = after.score - before
+        before = after.score
+    return gains
 
 
 def find_penalty(subject: Subject, floor: str) -> int:
     """Return what a floor line costs."""
-    return PLENTY - settled_score(subject, Player(floor=floor, score=PLENTY))
+    return PLENTY - settle_player(subject, Player(floor=floor, score=PLENTY), Rules()).score
 
 
-def complete_lines(cells: list[tuple[int, int]]) -> list[str]:
-    """Return pattern lines that are complete for these cells of the wall (row, column), one in a row."""
+def complete_lines(wall: list[str], cells: list[tuple[int, int]], rules: Rules) -> list[str]:
+    """Return pattern lines that are complete for these free cells of a wall (row, column), one in a row."""
     lines = list(NO_LINES)
+    rows = list(wall)
     for row, column in cells:
-        lines[row - 1] = LAYOUT[row - 1][column - 1] * row
+        color = rules.layout[row - 1][column - 1]
+        if color == FREE:
+            taken = rows[row - 1] + "".join(other[column - 1] for other in rows)
+            color = next(letter for letter in COLORS if letter not in taken)
+        lines[row - 1] = color * row
+        rows[row - 1] = rows[row - 1][: column - 1] + color + rows[row - 1][column:]
     return lines
 
 
@@ -98,17 +139,19 @@ def before_tiling(wall: list[str]) -> Player:
     """Return a player whose wall will be this one after the tiling: of each complete row the last tile still waits."""
     complete = [row for row, tiles in enumerate(wall, 1) if "." not in tiles]
     before = [tiles[:4] + "." if row in complete else tiles for row, tiles in enumerate(wall, 1)]
-    return Player(before, complete_lines([(row, 5) for row in complete]))
+    return Player(before, [tiles[4] * row if row in complete else "" for row, tiles in enumerate(wall, 1)])
 
 
-def place_cells(subject: Subject, wall: list[str], cells: list[tuple[int, int]]) -> tuple[list[int], list[str]]:
+def place_cells(
+    subject: Subject, wall: list[str], cells: list[tuple[int, int]], rules: Rules
+) -> tuple[list[int], list[str]]:
     """Place tiles one after another, downwards in one wall-tiling and upwards in the next; return points and wall."""
     points: list[int] = []
     while cells:
         n = next((i for i in range(1, len(cells)) if cells[i][0] <= cells[i - 1][0]), len(cells))
-        player = Player(wall, complete_lines(cells[:n]))
-        points += find_gains(subject, player)
-        wall = list(settle(subject, player)[0].players[0].wall)
+        player, columns = Player(wall, complete_lines(wall, cells[:n], rules)), dict(cells[:n])
+        points += find_gains(subject, player, rules, columns).values()
+        wall = list(settle_player(subject, player, rules, columns).wall)
         cells = cells[n:]
     return points, wall
 
@@ -124,7 +167,7 @@ def board_gaining(points: int) -> Player:
         wall = ["".join(tile if rng.random() < share else "." for tile in row) for row in LAYOUT]
         free = [(row, rng.choice([c for c in range(5) if wall[row][c] == "."])) for row in range(5) if "." in wall[row]]
         chosen = rng.sample(free, rng.randint(0, len(free)))
-        lines = complete_lines([(row + 1, column + 1) for row, column in chosen])
+        lines = complete_lines(wall, [(row + 1, column + 1) for row, column in chosen], Rules())
         board = reference.Board(reference.make_wall(wall), [list(line) for line in lines])
         if board.round_end_points(Rules()) == points:
             return Player(wall, lines)
@@ -134,71 +177,70 @@ def board_gaining(points: int) -> Player:
 # ---------------------------------------------------------------------------------------------- kinds of cases
 
 
-def answer_layout(subject: Subject, given: Given) -> Answer:
+def answer_layout(subject: Subject, given: Given, rules: Rules) -> Answer:
     rows = [[".", ".", ".", ".", "."] for _ in range(5)]
     for color in COLORS:
         lines = [color * line for line in range(1, 6)]
-        wall = settle(subject, Player(NO_WALL, lines))[0].players[0].wall
+        wall = settle_player(subject, Player(NO_WALL, lines), rules).wall
         for row in range(5):
             rows[row][wall[row].index(color)] = color
     return {"rows": ["".join(row) for row in rows]}
 
 
-def answer_place_score(subject: Subject, given: Given) -> Answer:
-    points, _ = place_cells(subject, given["wall"], [(given["row"], given["col"])])
+def answer_place_score(subject: Subject, given: Given, rules: Rules) -> Answer:
+    points, _ = place_cells(subject, given["wall"], [(given["row"], given["col"])], rules)
     return {"points": points[0]}
 
 
-def answer_sequence(subject: Subject, given: Given) -> Answer:
-    points, _ = place_cells(subject, given["wall"], [(row, column) for row, column in given["cells"]])
+def answer_sequence(subject: Subject, given: Given, rules: Rules) -> Answer:
+    points, _ = place_cells(subject, given["wall"], [(row, column) for row, column in given["cells"]], rules)
     return {"points": points, "total": sum(points)}
 
 
-def answer_fill_order(subject: Subject, given: Given) -> Answer:
+def answer_fill_order(subject: Subject, given: Given, rules: Rules) -> Answer:
     when = {(r, c): n for r, row in enumerate(given["rounds"], 1) for c, n in enumerate(row, 1) if n is not None}
     wall, total = list(NO_WALL), 0
     for number in sorted(set(when.values())):
-        points, wall = place_cells(subject, wall, sorted(cell for cell, n in when.items() if n == number))
+        points, wall = place_cells(subject, wall, sorted(cell for cell, n in when.items() if n == number), rules)
         total += sum(points)
     return {"total": total}
 
 
-def answer_floor(subject: Subject, given: Given) -> Answer:
+def answer_floor(subject: Subject, given: Given, rules: Rules) -> Answer:
     n = given["occupied"]
+    rules = one_round(rules)
     picture = Picture(
         [Player(score=PLENTY), Player()],
-        lay_displays(ONE_BARE_ROUND, 2, "W"),
+        lay_displays(rules, 2, "W"),
         center="B" * n,
         has_marker=False,
         holder=1,
         seat=0 if n else 1,
     )
-    game = subject.lay(picture, ONE_BARE_ROUND)
+    game = subject.lay(picture, rules)
     if n:
-        game.play((0, "B", 0))
-    game.play((1, "W", 5))
+        game.play(Move(0, "B", 0))
+    game.play(Move(1, "W", 5))
     return {"penalty": PLENTY - game.picture().players[0].score}
 
 
-def answer_round_score(subject: Subject, given: Given) -> Answer:
+def answer_round_score(subject: Subject, given: Given, rules: Rules) -> Answer:
     score = given["score"]
     for gain, occupied in given["rounds"]:
         player = replace(board_gaining(gain), floor="R" * min(occupied, 7), score=score)
-        score = settled_score(subject, player)
+        score = settle_player(subject, player, rules).score
     return {"score": score}
 
 
-def answer_legal_dest(subject: Subject, given: Given) -> Answer:
-    picture = Picture([Player(given["wall"], given["lines"]), Player()], lay_displays(Rules(), 2, given["color"]))
-    moves = subject.lay(picture, Rules()).legal_moves()
-    lines = sorted(line for _, _, line in moves)
+def answer_legal_dest(subject: Subject, given: Given, rules: Rules) -> Answer:
+    picture = Picture([Player(given["wall"], given["lines"]), Player()], lay_displays(rules, 2, given["color"]))
+    lines = sorted(move.line for move in subject.lay(picture, rules).legal_moves())
     assert len(set(lines)) == len(lines)
     return {"dest": [line for line in lines if line] + ["floor"] * (0 in lines)}
 
 
-def answer_take(subject: Subject, given: Given) -> Answer:
-    rules = Rules.model_validate(options_in(given))
-    move = given["move"]
+def answer_take(subject: Subject, given: Given, rules: Rules) -> Answer:
+    asked = given["move"]
     # One tile more on a display of its own, so that the offer does not end with the move.
     displays = lay_displays(rules, 4, *given["factories"], "W")
     has_marker = given["marker_in_center"]
@@ -206,10 +248,11 @@ def answer_take(subject: Subject, given: Given) -> Answer:
     mover = Player(NO_WALL, given["lines"], given["floor"])
     picture = Picture([mover, *[Player()] * 3], displays, given["center"], has_marker, holder)
     game = subject.lay(picture, rules)
-    source = 0 if move["source"] == "center" else move["source"]
-    line = 0 if move["dest"] == "floor" else move["dest"]
-    assert (source, move["color"], line) in game.legal_moves()
-    game.play((source, move["color"], line))
+    source = 0 if asked["source"] == "center" else asked["source"]
+    line = 0 if asked["dest"] == "floor" else asked["dest"]
+    move = Move(source, asked["color"], line, asked.get("jokers", False))
+    assert move in game.legal_moves()
+    game.play(move)
     after = game.picture()
     assert after.seat == 1
     return {
@@ -223,53 +266,74 @@ def answer_take(subject: Subject, given: Given) -> Answer:
     }
 
 
-def answer_sources(subject: Subject, given: Given) -> Answer:
-    displays = lay_displays(Rules(), 2, *given["factories"])
-    game = subject.lay(Picture([Player(), Player()], displays, given["center"]), Rules())
-    takes = {(source or "center", color) for source, color, _ in game.legal_moves()}
+def answer_sources(subject: Subject, given: Given, rules: Rules) -> Answer:
+    displays = lay_displays(rules, 2, *given["factories"])
+    game = subject.lay(Picture([Player(), Player()], displays, given["center"]), rules)
+    takes = {(move.source or "center", move.color) for move in game.legal_moves()}
     return {"moves": [list(take) for take in takes]}
 
 
-def answer_tiling(subject: Subject, given: Given) -> Answer:
+def answer_joker_takes(subject: Subject, given: Given, rules: Rules) -> Answer:
+    game = subject.lay(Picture([Player(), Player()], lay_displays(rules, 2, given["tiles"])), rules)
+    return {"takes": [list(take) for take in {(move.color, move.jokers) for move in game.legal_moves()}]}
+
+
+def answer_tiling(subject: Subject, given: Given, rules: Rules) -> Answer:
     player = Player(given["wall"], given["lines"], given["floor"], given["score"])
-    after, termination = settle(subject, player)
-    after_deal, ending = settle(subject, player, Rules())
+    columns = columns_in(given.get("choices", {}))
+    game = settle(subject, player, one_round(rules), columns)
+    after = game.picture().players[0]
+    next_game = settle(subject, player, rules, columns)
+    next_picture = next_game.picture()
+    gains = find_gains(subject, player, rules, columns)
+    rich = settle_player(subject, replace(player, score=PLENTY), rules, columns)
     return {
-        "gains": find_gains(subject, player),
-        "penalty": find_penalty(subject, given["floor"]),
-        "score": after.players[0].score,
-        "lid": "".join(after.lid.elements()),
-        "lines": list(after.players[0].lines),
-        "wall": list(after.players[0].wall),
-        "marker_kept": (after_deal.starter if ending == Termination.NONE else after_deal.holder) == 0,
-        "row_done": termination == Termination.ROW_COMPLETED,
+        "options": {
+            str(row): game.asked.get((0, row), find_new_tiles(player.wall[row - 1], after.wall[row - 1]))
+            for row in range(1, 6)
+            if len(player.lines[row - 1]) == row
+        },
+        "gains": list(gains.values()),
+        "penalty": PLENTY + sum(gains.values()) - rich.score,
+        "score": after.score,
+        "lid": "".join(game.picture().lid.elements()),
+        "lines": list(after.lines),
+        "wall": list(after.wall),
+        "marker_kept": (next_picture.starter if next_game.termination() == Termination.NONE else next_picture.holder)
+        == 0,
+        "row_done": game.termination() == Termination.ROW_COMPLETED,
     }
 
 
-def answer_bonus(subject: Subject, given: Given) -> Answer:
+def find_new_tiles(before: str, after: str) -> list[int]:
+    """Return the columns in which two pictures of a row of the wall differ: where a forced tile went, if it did."""
+    return [column for column in range(1, 6) if before[column - 1] != after[column - 1]]
+
+
+def answer_bonus(subject: Subject, given: Given, rules: Rules) -> Answer:
     def ask(bonus: Bonus) -> int:
-        return settled_score(subject, Player(given["wall"]), Rules(max_rounds=1, bonus=bonus))
+        return settle(subject, Player(given["wall"]), one_round(rules, bonus)).picture().players[0].score
 
     return {
         "rows": ask(Bonus(row=1, column=0, color=0)),
         "cols": ask(Bonus(row=0, column=1, color=0)),
         "colors": ask(Bonus(row=0, column=0, color=1)),
-        "bonus": ask(Bonus()),
+        "bonus": ask(rules.bonus),
     }
 
 
-def answer_rank(subject: Subject, given: Given) -> Answer:
+def answer_rank(subject: Subject, given: Given, rules: Rules) -> Answer:
     players = [Player([*LAYOUT[: p["rows"]], *NO_WALL[p["rows"] :]], score=p["score"]) for p in given["players"]]
     # Seat 0 ends the offer with one tile on its floor line, which costs the point it has too many.
     players[0] = replace(players[0], score=players[0].score + 1)
-    game = subject.lay(Picture(players, lay_displays(Rules(), len(players), "W")), ONE_BARE_ROUND)
-    game.play((1, "W", 0))
+    game = subject.lay(Picture(players, lay_displays(rules, len(players), "W")), one_round(rules))
+    game.play(Move(1, "W", 0))
     assert [player.score for player in game.picture().players] == [p["score"] for p in given["players"]]
     return {"winners": [number for number, place in enumerate(game.placements(), 1) if place == 1]}
 
 
-def answer_refill(subject: Subject, given: Given) -> Answer:
-    rules, players = Rules.model_validate(options_in(given)), given["players"]
+def answer_refill(subject: Subject, given: Given, rules: Rules) -> Answer:
+    players = given["players"]
     picture = Picture(
         [Player()] * players,
         lay_displays(rules, players, "W"),
@@ -277,7 +341,7 @@ def answer_refill(subject: Subject, given: Given) -> Answer:
         lid=spread(given["lid"]),
     )
     game = subject.lay(picture, rules)
-    game.play((1, "W", 5))
+    game.play(Move(1, "W", 5))
     after = game.picture()
     return {
         "sizes": [len(display) for display in after.displays],
@@ -287,21 +351,22 @@ def answer_refill(subject: Subject, given: Given) -> Answer:
     }
 
 
-def answer_setup(subject: Subject, given: Given) -> Answer:
-    picture = subject.start(given["players"], Rules()).picture()
+def answer_setup(subject: Subject, given: Given, rules: Rules) -> Answer:
+    picture = subject.start(given["players"], rules).picture()
     tiles = picture.bag + picture.lid + Counter("".join(picture.displays))
-    (per_color,) = set(tiles.values())
+    (per_color,) = {tiles[color] for color in COLORS}
     return {
         "factories": len(picture.displays),
         "on_table": sum(map(len, picture.displays)),
         "per_color": per_color,
+        "jokers": tiles[JOKER],
         "total": tiles.total(),
         "bag_after_first_fill": picture.bag.total(),
     }
 
 
-def answer_next_start(subject: Subject, given: Given) -> Answer:
-    rules, taker = Rules.model_validate(options_in(given)), given["taker"]
+def answer_next_start(subject: Subject, given: Given, rules: Rules) -> Answer:
+    taker = given["taker"]
     holder = None if taker is None else taker - 1
     players = [Player(floor="M" if seat == holder else "") for seat in range(4)]
     picture = Picture(
@@ -314,55 +379,58 @@ def answer_next_start(subject: Subject, given: Given) -> Answer:
         seat=1,
     )
     game = subject.lay(picture, rules)
-    game.play((1, "W", 5))
+    game.play(Move(1, "W", 5))
     after = game.picture()
     assert after.seat == after.starter
     return {"start": after.starter + 1}
 
 
-def answer_game_end(subject: Subject, given: Given) -> Answer:
+def answer_game_end(subject: Subject, given: Given, rules: Rules) -> Answer:
     walls = given["walls"]
     players = [before_tiling(wall) for wall in walls] + [Player()] * (2 - len(walls))
-    game = subject.lay(Picture(players, lay_displays(Rules(), len(players), "W"), bag=spread(60)), Rules())
-    game.play((1, "W", 0))
+    picture = Picture(players, lay_displays(rules, len(players), "W"), bag=spread(60))
+    game = subject.lay(picture, rules, dict.fromkeys(range(1, 6), 5))
+    game.play(Move(1, "W", 0))
     after = game.picture().players
     assert [list(player.wall) for player in after[: len(walls)]] == walls
     return {"ends": game.termination() == Termination.ROW_COMPLETED}
 
 
-def answer_final(subject: Subject, given: Given) -> Answer:
-    score = answer_round_score(subject, {"score": given["score"], "rounds": [[given["gain"], given["floor"]]]})["score"]
-    return {"score": settled_score(subject, Player(given["wall"], score=score), ONE_ROUND)}
+def answer_final(subject: Subject, given: Given, rules: Rules) -> Answer:
+    rounds = {"score": given["score"], "rounds": [[given["gain"], given["floor"]]]}
+    player = Player(given["wall"], score=answer_round_score(subject, rounds, rules)["score"])
+    return {"score": settle(subject, player, one_round(rules, rules.bonus)).picture().players[0].score}
 
 
-def answer_lockup(subject: Subject, given: Given) -> Answer:
+def answer_lockup(subject: Subject, given: Given, rules: Rules) -> Answer:
     players = given["players"]
-    setup = answer_setup(subject, {"players": players})
+    setup = answer_setup(subject, {"players": players}, rules)
     on_wall, in_lines = 5 * 4, 0 + 1 + 2 + 3 + 4
     locked = players * (on_wall + in_lines)
     free = max(0, setup["total"] - locked)
-    sizes = answer_refill(subject, {"players": players, "bag": 0, "lid": free})["sizes"]
+    sizes = answer_refill(subject, {"players": players, "bag": 0, "lid": free}, rules)["sizes"]
     assert sum(sizes) == min(free, setup["on_table"])
     return {"locked_max": locked, "free_min": free, "always_full": min(sizes) == 4}
 
 
-ANSWERS: dict[str, Callable[[Subject, Given], Answer]] = {
+ANSWERS: dict[str, Callable[[Subject, Given, Rules], Answer]] = {
     name.removeprefix("answer_"): function for name, function in globals().items() if name.startswith("answer_")
 }
 
 
 def in_order(facts: Answer) -> Answer:
-    """Return facts with what has no order (takes, tiles in lid and center) sorted."""
+    """Return facts with what has no order (takes, tiles in lid, center and lines) sorted."""
     unordered: Answer = {
         key: "".join(sorted(facts[key])) for key in ("lid", "center") if isinstance(facts.get(key), str)
     }
-    if "moves" in facts:
-        unordered["moves"] = sorted(facts["moves"], key=str)
+    unordered |= {key: sorted(facts[key], key=str) for key in ("moves", "takes") if key in facts}
+    if "lines" in facts:
+        unordered["lines"] = ["".join(sorted(line)) for line in facts["lines"]]
     return facts | unordered
 
 
 def test_case(subject: Subject, fact_case: Case) -> None:
-    answer = in_order(ANSWERS[fact_case.kind](subject, fact_case.given))
+    answer = in_order(ANSWERS[fact_case.kind](subject, fact_case.given, rules_of(fact_case)))
     expected = in_order(fact_case.expect)
     assert {key: answer[key] for key in expected} == expected
 
@@ -384,8 +452,8 @@ def play_round(subject: Subject, picture: Picture, moves: list[tuple[int, str, i
     game = subject.lay(picture, rules)
     for move in moves:
         assert game.termination() == Termination.NONE
-        assert move in game.legal_moves()
-        game.play(move)
+        assert Move(*move) in game.legal_moves()
+        game.play(Move(*move))
     return game
 
 
