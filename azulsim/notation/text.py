@@ -54,8 +54,8 @@ def quote(text: str, limit: int = 24) -> str:
 
 
 def sort_tiles(tiles: str) -> str:
-    """Return tiles in the order of `TILES`."""
-    return "".join(sorted(tiles, key=TILES.index))
+    """Return tiles in the order of `TILES`; what is no tile comes first."""
+    return "".join(sorted(tiles, key=TILES.find))
 
 
 def is_plain(letter: str) -> bool:
