@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from statistics import mean, stdev
 
@@ -12,8 +13,9 @@ import pytest
 import reference
 from fact_files import Trace, default_traces, read_traces
 from reference import COLORS, LAYOUT, Board, Move, Reference, Table
+from subjects import NO_LINES, NO_WALL
 
-from azulsim.rules import Bonus, Rules, Termination
+from azulsim.rules import VARIANTS, Bonus, Rules, Termination
 
 DIAGONAL = [(row, row) for row in range(1, 6)]
 
@@ -442,3 +444,476 @@ def test_uniform_play_agrees_with_published_means(players: int, published: tuple
     for values, expected in zip((scores, rounds, moves), published, strict=True):
         error = stdev(values) / len(values) ** 0.5
         assert mean(values) == pytest.approx(expected, abs=4 * error + 0.01)
+
+
+# ---------------------------------------------------------------------------------------------- walls as data
+
+
+GRAY = Rules(wall="gray", max_rounds=1)
+CRYSTAL = VARIANTS["crystal-mosaic"]
+TWO_BLUE_PRINTED = ("B....", "B....", "R....", "BYRKW", "YBWKR")
+"""Two rows with four free spaces and blue printed in column 1, one with red there, and two wholly printed rows."""
+
+
+def board_of(wall: Sequence[str] = NO_WALL, lines: Sequence[str] = NO_LINES, floor: str = "", score: int = 0) -> Board:
+    """Return a board from text; all on the floor but the marker fell in this round."""
+    fallen = len(floor.replace("M", ""))
+    return Board(reference.make_wall(wall), [list(tiles) for tiles in lines], list(floor), score, fallen)
+
+
+def wall_of(board: Board) -> list[str]:
+    """Return a wall as text."""
+    return ["".join(row) for row in board.wall]
+
+
+def tile(rules: Rules, board: Board, *columns: int) -> tuple[Reference, list[tuple[int, list[int]]]]:
+    """Let a round end for a board (seat 0); return the game, and row and options of each choice, answered in order."""
+    game = lay(rules=rules)
+    game.boards[0] = board
+    game.seat = 1
+    asked: list[tuple[int, list[int]]] = []
+
+    def place(game: Reference, seat: int, row: int, options: list[int]) -> int:
+        asked.append((row, options))
+        return columns[len(asked) - 1]
+
+    game.place = place
+    play_take(game, 1, "W", 5)
+    assert len(asked) == len(columns)
+    return game, asked
+
+
+def test_gray_choices_are_made_from_top_to_bottom_and_see_earlier_ones() -> None:
+    board = board_of(lines=("B", "BB", "", "", "BBBBB"))
+    game, asked = tile(GRAY, board, 2, 5, 1)
+    assert asked == [(1, [1, 2, 3, 4, 5]), (2, [1, 3, 4, 5]), (5, [1, 3, 4])]
+    assert wall_of(board) == [".B...", "....B", ".....", ".....", "B...."]
+    assert game.count_branches()["chosen_column"] == 3
+
+
+def test_single_legal_column_is_forced_and_no_question() -> None:
+    board = board_of(("B....", ".B...", "..B..", "...B.", "....."), lines=("", "", "", "", "BBBBB"))
+    game, asked = tile(GRAY, board)
+    assert (asked, wall_of(board)[4]) == ([], "....B")
+    assert game.count_branches()["forced_column"] == 1
+
+
+def test_line_without_a_legal_space_falls_and_costs_in_the_same_round() -> None:
+    board = board_of(("....B", "WRYK.", ".....", ".....", "....."), ("", "BB", "", "", ""), "M", 10)
+    game = lay(rules=GRAY)
+    game.boards[0], game.holder, game.table.has_marker, game.seat = board, 0, False, 1
+    play_take(game, 1, "W", 5)
+    facts = game.rounds[0]
+    # Marker and two tiles: 1 + 1 + 2. Without the marker the tiles would cost 1 + 1.
+    assert (facts.gain, facts.floor, facts.penalty, facts.score_after) == (0, 3, 4, 6)
+    assert (facts.marker_price, facts.marker_price_paid) == (2, 2)
+    assert (game.lid, board.lines[1]) == ({"B": 2}, [])
+    assert game.count_branches()["unplaceable_line"] == 1
+
+
+def test_tiles_of_a_fallen_line_beyond_the_floor_cost_nothing() -> None:
+    wall = ("B....", ".B...", "..B..", "YKWR.", "....B")
+    board = board_of(wall, ("", "", "", "BBBB", ""), "R" * 6, 20)
+    game, _ = tile(GRAY, board)
+    assert (game.rounds[0].floor, game.rounds[0].penalty) == (7, 14)
+    assert game.lid == {"B": 4, "R": 6}
+
+
+def test_offer_on_the_gray_wall_knows_the_row_rule_only() -> None:
+    board = board_of(("....B", "WRYK.", ".B...", ".....", "....."), ("", "", "", "KK", ""))
+    assert board.destinations("B", GRAY) == [0, 2, 5]
+    assert board.destinations("K", GRAY) == [0, 1, 3, 4, 5]
+
+
+@pytest.mark.parametrize(("column", "score", "branch"), [(3, 7, "chosen_column"), (0, 4, "declined_line")])
+def test_declining_makes_a_single_column_a_choice(column: int, score: int, branch: str) -> None:
+    board = board_of((".....", "YK.RW", ".....", ".....", "....."), ("", "BB", "", "", ""), score=6)
+    rules = GRAY.model_copy(update={"gray_may_decline": True, "rows_to_end": 2, "bonus": Bonus(row=-4, column=0)})
+    game, asked = tile(rules, board, column)
+    assert asked == [(2, [0, 3])]
+    # Placed: 6 + 5 and 4 less for the complete row. Declined: two tiles on the floor, 6 - 2.
+    assert game.boards[0].score == score
+    assert game.count_branches()[branch] == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "color", "wall", "columns"),
+    [
+        (1, "B", (".....", ".....", ".....", ".....", "....."), [1, 2, 3, 4, 5]),
+        # Both spaces are printed in blue: twice in column 1 is allowed, in other columns it is not.
+        (1, "B", (".....", "B....", ".....", ".....", "....."), [1, 2, 3, 4, 5]),
+        (1, "B", (".....", ".B...", ".....", ".....", "....."), [1, 3, 4, 5]),
+        # Red in column 1 is printed in row 3 only, and closed to red in rows 1 and 2 anyway.
+        (1, "R", (".....", ".....", "R....", ".....", "....."), [2, 3, 4, 5]),
+        (3, "R", (".....", ".R...", ".....", "..R..", "....."), [1, 4, 5]),
+        # A wholly printed row has one space for each color, whatever lies above it unless that repeats the color.
+        (4, "Y", (".....", ".....", ".....", ".....", "....."), [2]),
+        (4, "Y", (".Y...", ".....", ".....", ".....", "....."), []),
+        (4, "B", ("B....", ".....", ".....", ".....", "....."), [1]),
+        (5, "K", (".....", ".....", ".....", "...K.", "....."), [4]),
+        (2, "B", (".....", "JYRK.", ".....", ".....", "....."), [5]),
+        (2, "W", (".....", "J..B.", "W....", "....W", "....."), [2, 3]),
+    ],
+)
+def test_columns_of_a_mixed_wall(row: int, color: str, wall: tuple[str, ...], columns: list[int]) -> None:
+    assert reference.find_columns(reference.make_wall(wall), TWO_BLUE_PRINTED, row, [color] * row) == columns
+
+
+def test_offer_on_a_mixed_wall() -> None:
+    rules = Rules(wall=TWO_BLUE_PRINTED)
+    # Row 1: blue's space is taken by a joker, but free spaces are left. Row 2: blue lies there. Row 3: full.
+    # Row 4, wholly printed: blue's space is taken by a joker.
+    board = board_of(("J....", "..B..", "RBYJW", "J....", "....."))
+    assert board.destinations("B", rules) == [0, 1, 5]
+    assert board.destinations("K", rules) == [0, 1, 2, 4, 5]
+    assert board.destinations("J", rules) == [0, 1, 2, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("wall", "column", "points", "multiplied"),
+    [
+        # White's own space doubles: 2 down, twice; and alone, 1 twice.
+        ((".K...", ".....", "Y....", ".....", "....."), 1, 4, 1),
+        ((".K...", ".....", ".....", ".....", "....."), 1, 2, 1),
+        ((".K...", "..R..", ".....", ".....", "....."), 2, 4, 0),
+        ((".K...", ".....", ".....", ".....", "....."), 3, 1, 0),
+    ],
+)
+def test_space_multiplies_what_its_tile_scores(
+    wall: tuple[str, ...], column: int, points: int, multiplied: int
+) -> None:
+    rules = CRYSTAL.model_copy(update={"max_rounds": 1})
+    game, _ = tile(rules, board_of(wall, ("", "WW", "", "", "")), column)
+    assert (game.placed[0].points, game.rounds[0].gain) == (points, points)
+    assert game.count_branches()["multiplied"] == multiplied
+
+
+def test_exact_gain_places_as_it_is_told_and_counts_lines_that_fall() -> None:
+    game = lay(rules=GRAY, displays=("B", "K"))
+    game.boards[0] = board_of((".....", "WRYK.", ".....", ".....", "....."), ("", "BB", "", "", ""))
+    move = Move(1, "B", 1)
+    # Line 2 brings 5 in column 5, its only space, as long as no blue lies above. In column 1 the new tile stands on
+    # the white one, 2 down; in column 5 it brings 1, and both tiles of line 2 fall.
+    assert game.exact_gain(move) == 2 + 5 - 5
+    assert game.exact_gain(move, lambda game, seat, row, options: options[-1]) == 1 - 2 - 5
+    assert (game.boards[0].floor, wall_of(game.boards[0])[0], game.events) == ([], ".....", [])
+
+
+def test_place_sees_the_board_that_the_gain_is_measured_on() -> None:
+    game = lay(rules=GRAY, displays=("B",))
+    seen: list[tuple[int, int, list[str], list[str]]] = []
+
+    def place(game: Reference, seat: int, row: int, options: list[int]) -> int:
+        seen.append((seat, row, wall_of(game.boards[seat]), ["".join(line) for line in game.boards[seat].lines]))
+        return options[0]
+
+    game.boards[0] = board_of(lines=("", "KK", "", "", ""))
+    assert game.exact_gain(Move(1, "B", 1), place) == 1 + 2 - 1
+    after = [entry for entry in seen if "B...." in entry[2]]
+    assert after == [(0, 2, ["B....", *NO_WALL[1:]], list(NO_LINES))]
+
+
+# ---------------------------------------------------------------------------------------------- joker tiles
+
+
+JOKERS = Rules(joker_tiles=True, max_rounds=1)
+
+
+def takes_of(game: Reference) -> set[tuple[int, str, bool]]:
+    """Return the takes among the legal moves."""
+    return {(move.source, move.color, move.jokers) for move in game.legal_moves()}
+
+
+@pytest.mark.parametrize(("players", "per_color", "jokers"), [(2, 19, 5), (3, 18, 10), (4, 18, 10)])
+def test_jokers_replace_tiles_of_each_color(players: int, per_color: int, jokers: int) -> None:
+    game = Reference(players, Rules(joker_tiles=True))
+    assert game.count_tiles() == dict.fromkeys(COLORS, per_color) | {"J": jokers}
+    assert game.count_tiles().total() == 100
+
+
+def test_jokers_are_taken_alone_or_with_one_color() -> None:
+    game = lay(rules=JOKERS, displays=("JJRK", "BB"), center="J")
+    assert takes_of(game) == {
+        (0, "J", False),
+        (1, "R", False),
+        (1, "K", False),
+        (1, "J", False),
+        (1, "R", True),
+        (1, "K", True),
+        (2, "B", False),
+    }
+    facts = game.describe_move(Move(1, "R", 2, jokers=True))
+    assert (facts.placed, facts.overflow, facts.n_legal) == (2, 1, 7 * 6)
+    play_take(game, 1, "R", 3)
+    assert sorted(game.table.center) == ["J", "J", "J", "K"]
+    play_take(game, 0, "J", 4)
+    assert (game.boards[1].lines[3], game.boards[1].floor, game.holder) == (["J"] * 3, ["M"], 1)
+
+
+def test_line_of_jokers_takes_any_color_free_in_its_row_and_lines_of_a_color_take_jokers() -> None:
+    board = board_of(("J....", "..Y..", ".....", ".....", "BYRKW"), ("", "J", "R", "JJJJ", ""))
+    # Row 1: the joker lies on blue's space. Row 2: yellow lies there. Line 4 is full, row 5 too.
+    assert [board.destinations(color, JOKERS) for color in "BYRJ"] == [[0, 2], [0, 1], [0, 1, 2, 3], [0, 1, 2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("overflow", "keep", "line", "floor"),
+    [
+        ("keep_jokers", None, "RRJJ", "R"),
+        ("keep_color", None, "RRRJ", "J"),
+        ("choose", 1, "RRRJ", "J"),
+        ("choose", 2, "RRJJ", "R"),
+    ],
+)
+def test_option_says_what_falls_of_a_mixed_take(overflow: str, keep: int | None, line: str, floor: str) -> None:
+    game = lay(rules=Rules.model_validate({"joker_tiles": True, "joker_overflow": overflow}), displays=("JRRJ", "W"))
+    game.boards[0].lines[3] = ["R"]
+    move = Move(1, "R", 4, True, keep)
+    assert move in game.legal_moves()
+    game.play(move)
+    assert ("".join(game.boards[0].lines[3]), "".join(game.boards[0].floor)) == (line, floor)
+    branches = game.count_branches()
+    assert (branches["mixed_overflow"], branches["joker_overflow_fell"]) == (1, floor == "J")
+    assert branches["overflow_chosen"] == (keep is not None)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "line", "keeps"),
+    [
+        ("RRJJ", 1, [0, 1]),
+        ("RRJJ", 2, [0, 1, 2]),
+        ("RRJJ", 3, [1, 2]),
+        # No overflow, nothing but jokers, no jokers, or the floor: no choice.
+        ("RRJJ", 4, [None]),
+        ("RRJJ", 0, [None]),
+    ],
+)
+def test_number_of_jokers_to_keep_is_asked_only_where_there_is_a_choice(
+    tiles: str, line: int, keeps: list[int | None]
+) -> None:
+    game = lay(rules=Rules(joker_tiles=True, joker_overflow="choose"), displays=(tiles,))
+    moves = [move for move in game.legal_moves() if move.line == line]
+    assert [move.keep for move in moves if move.jokers] == keeps
+    assert [move.keep for move in moves if not move.jokers] == [None, None]
+
+
+def test_take_that_leaves_jokers_only_on_the_line_still_needs_one_that_accepts_its_color() -> None:
+    game = lay(rules=JOKERS, displays=("RRJJ", "W"))
+    game.boards[0].wall[0][2] = "R"
+    lines = [move.line for move in game.legal_moves() if (move.color, move.jokers) == ("R", True)]
+    assert lines == [0, 2, 3, 4, 5]
+    game.play(Move(1, "R", 2, jokers=True))
+    assert (game.boards[0].lines[1], game.boards[0].floor) == (["J", "J"], ["R", "R"])
+    assert game.count_branches() == {"mixed_overflow": 1, "only_jokers_stayed": 1}
+
+
+def test_fallen_tiles_lie_after_the_marker_color_first() -> None:
+    game = lay(rules=JOKERS, displays=("W",), center="JRJR")
+    game.play(Move(0, "R", 0, jokers=True))
+    assert game.boards[0].floor == ["M", "R", "R", "J", "J"]
+    assert game.count_branches()["jokers_to_floor"] == 1
+
+
+def test_line_with_a_color_sends_a_joker_to_the_space_of_its_color() -> None:
+    board = board_of(lines=("", "", "RJJ", "", ""))
+    game, asked = tile(JOKERS, board)
+    assert (asked, wall_of(board)[2], game.lid) == ([], "....J", {"R": 1, "J": 1})
+    assert game.placed[0].color == "J"
+    assert game.count_branches()["joker_placed"] == 1
+
+
+def test_line_of_jokers_goes_to_any_free_space_on_every_wall() -> None:
+    board = board_of((".....", ".B.R.", ".....", ".....", "BYRK."), ("", "JJ", "", "", "JJJJJ"))
+    game, asked = tile(JOKERS, board, 3)
+    assert asked == [(2, [1, 3, 5])]
+    assert (wall_of(board)[1], wall_of(board)[4]) == (".BJR.", "BYRKJ")
+    assert game.count_branches()["joker_only_line"] == 2
+    board = board_of(("..J..", ".....", ".....", ".....", "....."), ("", "", "JJJ", "", ""))
+    assert tile(Rules(wall="gray", joker_tiles=True), board, 3)[1] == [(3, [1, 2, 3, 4, 5])]
+
+
+@pytest.mark.parametrize(
+    ("row", "wall", "tiles", "columns"),
+    [
+        # Blue with a joker: no limit by columns, since the joker is no color; only free spaces and blue's own.
+        (2, ("B....", ".....", ".B...", ".....", "....."), "BJ", [1, 2, 3, 4, 5]),
+        (3, (".....", ".....", ".....", ".....", "....."), "BBJ", [2, 3, 4, 5]),
+        (3, (".....", ".....", ".....", ".....", "....."), "JJJ", [1, 2, 3, 4, 5]),
+        (4, (".....", ".....", ".....", ".....", "....."), "YJJJ", [2]),
+        (4, (".....", ".....", ".....", ".J.K.", "....."), "JJJJ", [1, 3, 5]),
+        (1, ("J....", ".....", ".....", ".....", "....."), "J", [2, 3, 4, 5]),
+    ],
+)
+def test_columns_of_a_line_with_jokers(row: int, wall: tuple[str, ...], tiles: str, columns: list[int]) -> None:
+    assert reference.find_columns(reference.make_wall(wall), TWO_BLUE_PRINTED, row, tiles) == columns
+
+
+def test_joker_that_finds_no_space_falls_with_its_line() -> None:
+    rules = Rules(wall=("B...K", "WBYRK", "KWBYR", "RKWBY", "YRKWB"), joker_tiles=True, max_rounds=1)
+    board = board_of(("JRYW.", ".....", ".....", ".....", "....."), ("B", "", "", "", ""))
+    game, _ = tile(rules, board)
+    assert (game.rounds[0].floor, game.lid, wall_of(board)[0]) == (1, {"B": 1}, "JRYW.")
+    assert game.count_branches()["unplaceable_line"] == 1
+
+
+def test_jokers_count_for_rows_and_columns_but_never_for_colors() -> None:
+    wall = reference.make_wall(("JYRKW", "WJ...", "K.J..", "R..J.", "Y...J"))
+    assert reference.count_complete(wall) == (1, 1, 0)
+    assert reference.count_complete(reference.make_wall(("B....", "..B..", ".B...", "....B", "...B."))) == (0, 0, 1)
+
+
+# ---------------------------------------------------------------------------------------------- house rules
+
+
+@pytest.mark.parametrize(("rows_to_end", "ends"), [(1, True), (2, True), (3, False)])
+def test_rows_to_end_are_those_of_one_player(rows_to_end: int, ends: bool) -> None:
+    game = lay(rules=Rules(rows_to_end=rows_to_end))
+    game.boards[0] = board_of((*LAYOUT[:1], "WBYR.", ".....", ".....", "....."), ("", "KK", "", "", ""))
+    game.boards[1] = board_of((*LAYOUT[:1], ".....", ".....", ".....", "....."))
+    game.seat = 1
+    play_take(game, 1, "W", 5)
+    assert game.is_over == ends
+    assert game.enders() == [ends, rows_to_end == 1]
+
+
+def test_rows_of_two_players_do_not_add_up() -> None:
+    game = lay(rules=Rules(rows_to_end=2))
+    for board in game.boards:
+        board.wall = reference.make_wall((*LAYOUT[:1], *NO_WALL[1:]))
+    play_take(game, 1, "W", 5)
+    assert (game.is_over, game.round) == (False, 2)
+    # A complete row is closed to everything.
+    assert all(move.line != 1 for move in game.legal_moves())
+
+
+def test_score_falls_below_zero_without_the_clamp() -> None:
+    game = lay(rules=Rules(score_clamp=False, max_rounds=1))
+    game.boards[1] = board_of(lines=("B", "", "", "", ""), floor="RRR", score=1)
+    play_take(game, 1, "W", 5)
+    facts = game.rounds[1]
+    assert (facts.gain, facts.penalty, facts.penalty_paid, facts.score_after) == (1, 4, 4, -2)
+    assert game.count_branches()["unclamped_negative"] == 1
+    assert Reference(2, Rules(score_clamp=False, starter_bonus=-4)).scores() == [-4, 0]
+
+
+@pytest.mark.parametrize(
+    ("cost", "clamp", "score", "penalty", "paid", "price_paid", "after"),
+    [
+        # The two tiles that fall beside the marker cost 2 in any case; the tile placed brings 1.
+        (3, True, 9, 5, 5, 3, 5),
+        (3, True, 2, 5, 3, 1, 0),
+        (3, True, 0, 5, 1, 0, 0),
+        (3, False, 0, 5, 5, 3, -4),
+        (0, True, 9, 2, 2, 0, 8),
+        (-5, True, 0, -3, -3, -4, 4),
+        (-5, False, 0, -3, -3, -5, 4),
+    ],
+)
+def test_marker_at_a_fixed_price_takes_no_space(
+    cost: int, clamp: bool, score: int, penalty: int, paid: int, price_paid: int, after: int
+) -> None:
+    game = lay(rules=Rules(marker_cost=cost, score_clamp=clamp, max_rounds=1), displays=(), center="KKKW")
+    game.boards[0].score = score
+    assert game.exact_gain(Move(0, "K", 1)) == 1 - 2 - cost
+    play_take(game, 0, "K", 1)
+    assert (game.boards[0].floor, game.holder, game.count_markers()) == (["K", "K"], 0, 1)
+    play_take(game, 0, "W", 5)
+    facts, other = game.rounds
+    assert (facts.floor, facts.penalty, facts.penalty_paid, facts.score_after) == (2, penalty, paid, after)
+    assert (facts.marker_price, facts.marker_price_paid, other.marker_price) == (cost, price_paid, 0)
+    assert game.count_branches()["fixed_price"] == 1
+
+
+def test_marker_at_a_fixed_price_never_pushes_a_tile() -> None:
+    game = lay(rules=Rules(marker_cost=1, marker_on_full_floor="replace_last"), center="K")
+    game.boards[0] = board_of(floor="RRRRRRR")
+    play_take(game, 0, "K", 1)
+    assert ("".join(game.boards[0].floor), game.lid.total()) == ("RRRRRRR", 0)
+    assert game.count_branches() == {"marker_taken": 1}
+
+
+@pytest.mark.parametrize("center", ["", "K"])
+def test_rotation_gives_the_start_to_the_next_seat_whoever_holds_the_marker(center: str) -> None:
+    game = lay(players=3, rules=Rules(next_starter="rotation", unclaimed_marker="keep"), center=center)
+    game.starter = game.seat = 2
+    if center:
+        play_take(game, 0, "K", 1)
+    play_take(game, 1, "W", 5)
+    assert (game.starter, game.seat, game.round) == (0, 0, 2)
+    assert game.rounds[2].marker_price == len(center)
+    assert game.count_branches()["rotation"] == 1
+
+
+def test_lottery_draws_the_starter_of_every_round_but_the_first() -> None:
+    asked: list[int] = []
+
+    def lottery(round_: int) -> int:
+        asked.append(round_)
+        return round_ % 3
+
+    game = Reference(3, Rules(next_starter="lottery", max_rounds=4), lottery=lottery)
+    assert (game.starter, asked) == (0, [])
+    play_to_floor(game, 4)
+    assert asked == [2, 3, 4]
+    assert [facts.starter for facts in game.rounds[::3]] == [0, 2, 0, 1]
+
+
+# ---------------------------------------------------------------------------------------------- whole games of variants
+
+
+def house_rules(rng: random.Random) -> Rules:
+    """Rules of any kind, with a wall in which printed and free spaces mix."""
+    free = rng.choice([0, 0.3, 0.7, 1])
+    wall = tuple("".join("." if rng.random() < free else c for c in rng.sample(COLORS, 5)) for _ in range(5))
+    return Rules.model_validate(
+        {
+            "wall": wall,
+            "multipliers": tuple("".join(rng.choice("1112") for _ in range(5)) for _ in range(5)),
+            "gray_may_decline": any("." in row for row in wall) and rng.random() < 0.3,
+            "joker_tiles": rng.random() < 0.7,
+            "joker_overflow": rng.choice(["keep_jokers", "keep_color", "choose"]),
+            "rows_to_end": rng.randint(1, 3),
+            "score_clamp": rng.random() < 0.5,
+            "marker_cost": rng.choice(["floor", 0, 3, -2]),
+            "next_starter": rng.choice(["holder", "rotation", "lottery"]),
+            "max_rounds": 12,
+        }
+    )
+
+
+def check_wall(board: Board, layout: Sequence[str]) -> None:
+    """Check what holds for every wall: printed spaces, and no color twice in a row, or in a column unless printed."""
+    for row, column in itertools.product(range(5), range(5)):
+        tile, printed = board.wall[row][column], layout[row][column]
+        if tile in ".J":
+            continue
+        assert printed in (tile, ".")
+        assert board.wall[row].count(tile) == 1
+        others = [r for r in range(5) if r != row and board.wall[r][column] == tile]
+        assert all(printed == layout[r][column] == tile for r in others)
+
+
+def place_at_random(rng: random.Random) -> reference.Place:
+    """Return a player who places, or declines, by chance."""
+    return lambda game, seat, row, options: rng.choice(options)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("variant", [*VARIANTS, "house"])
+def test_random_games_of_every_variant_keep_the_tiles_and_add_up(variant: str, players: int) -> None:
+    for seed in range(4):
+        rng = random.Random(seed)
+        rules = house_rules(rng) if variant == "house" else VARIANTS[variant].model_copy(update={"max_rounds": 12})
+        game = Reference(players, rules, reference.draw_at_random(rng), place=place_at_random(rng))
+        tiles = game.count_tiles()
+        while not game.is_over:
+            moves = game.legal_moves()
+            assert len(set(moves)) == len(moves) > 0
+            game.play(rng.choice([move for move in moves if move.line] or moves))
+            assert (game.count_tiles(), game.count_markers()) == (tiles, 1)
+        for seat, board in enumerate(game.boards):
+            check_wall(board, rules.layout)
+            placed = [tile for tile in game.placed if tile.seat == seat]
+            assert len(placed) == 25 - sum(row.count(".") for row in wall_of(board))
+            assert board.score == board.wall_points - board.floor_paid + board.bonus_points
+            assert board.wall_points == sum(tile.points for tile in placed)
