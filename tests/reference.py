@@ -197,7 +197,10 @@ def ends_game(wall: Wall, rules: Rules) -> bool:
 
 def find_color(tiles: Sequence[str]) -> str | None:
     """Return the color of the tiles of a line; None for no tiles, and for jokers only (7.3)."""
-    return next((tile for tile in tiles if tile != JOKER), None)
+    for tile in tiles:
+        if tile != JOKER:
+            return tile
+    return None
 
 
 def is_repeated(wall: Wall, layout: Sequence[str], row: int, column: int, color: str) -> bool:
@@ -213,9 +216,9 @@ def is_repeated(wall: Wall, layout: Sequence[str], row: int, column: int, color:
 
 def may_lie(wall: Wall, layout: Sequence[str], row: int, column: int, tiles: Sequence[str]) -> bool:
     """Return whether the tile that a complete line sends to the wall may lie on a space (3.2, 6.1, 7.4, 7.6, 12)."""
-    color = find_color(tiles)
     if wall[row - 1][column - 1] != EMPTY:
         return False
+    color = find_color(tiles)
     if color is None:
         return True
     if layout[row - 1][column - 1] not in (color, FREE):
@@ -449,11 +452,12 @@ def list_moves(table: Table, board: Board, rules: Rules) -> list[Move]:
     moves = []
     for source, color, jokers in table.takes():
         for line in board.destinations(color, rules):
-            keepable = count_keepable(*table.count_take(source, color, jokers), board.room(line))
-            if rules.joker_overflow == "choose" and len(keepable) > 1:
-                moves += [Move(source, color, line, jokers, keep) for keep in keepable]
-            else:
-                moves.append(Move(source, color, line, jokers))
+            keeps: list[int | None] = [None]
+            if jokers and rules.joker_overflow == "choose":
+                keepable = count_keepable(*table.count_take(source, color, jokers), board.room(line))
+                if len(keepable) > 1:
+                    keeps = [*keepable]
+            moves += [Move(source, color, line, jokers, keep) for keep in keeps]
     return moves
 
 
@@ -620,7 +624,7 @@ class Reference:
         names where there is a choice, minus the floor as it would then be, and minus the fixed price of a marker that
         comes with the move.
         """
-        return self._measure_gain(self.table, self.seat, move, place)
+        return self._measure_gains(self.table, self.seat, [move], place)[0]
 
     def denial(self, move: Move, place: Place = place_first) -> int:
         """Return the best gain that the next seat could have now, minus the best that the move leaves it."""
@@ -632,20 +636,24 @@ class Reference:
     def _best_gain(self, table: Table, seat: int, place: Place) -> int:
         """Return the greatest exact gain of any move of a seat; 0 if nothing is left to take."""
         moves = list_moves(table, self.boards[seat], self.rules)
-        return max((self._measure_gain(table, seat, move, place) for move in moves), default=0)
+        return max(self._measure_gains(table, seat, moves, place), default=0)
 
-    def _measure_gain(self, table: Table, seat: int, move: Move, place: Place) -> int:
-        """Return the exact gain of a move of a seat at a table."""
-        board = self.boards[seat].copy()
-        with_marker, _ = apply_move(table.copy(), board, move, self.rules)
-        after = self._round_end_points(seat, board, place) - (marker_points(self.rules) if with_marker else 0)
-        return after - self._round_end_points(seat, self.boards[seat], place)
+    def _measure_gains(self, table: Table, seat: int, moves: list[Move], place: Place) -> list[int]:
+        """Return the exact gain of each move of a seat at a table."""
+        before = self._round_end_points(seat, self.boards[seat].copy(), place)
+        gains = []
+        for move in moves:
+            board = self.boards[seat].copy()
+            with_marker, _ = apply_move(table.copy(), board, move, self.rules)
+            price = marker_points(self.rules) if with_marker else 0
+            gains.append(self._round_end_points(seat, board, place) - price - before)
+        return gains
 
     def _round_end_points(self, seat: int, board: Board, place: Place) -> int:
-        """Return what the round would bring a seat with this board, in a copy of the game that `place` may look at."""
+        """End the round for a board in a seat of a copy of the game, which `place` may look at; return the points."""
         trial = copy.copy(self)
-        trial.boards = [*self.boards[:seat], board.copy(), *self.boards[seat + 1 :]]
-        return trial.boards[seat].end_round(self.rules, lambda row, options: place(trial, seat, row, options))
+        trial.boards = [*self.boards[:seat], board, *self.boards[seat + 1 :]]
+        return board.end_round(self.rules, lambda row, options: place(trial, seat, row, options))
 
     def play(self, move: Move | tuple[int, str, int]) -> None:
         """Make a move; with the last tile of the offer also tile the walls and prepare the next round or end."""
