@@ -257,9 +257,7 @@ class _RoundReader:
             self.fields["seat"] = self.mover
             self.spots["seat",] = token.at
         if self.mover >= self.players:
-            raise _error(
-                self.text, token.at, f"there is no seat {self.mover}: a seat must be from 0 to {self.players - 1}"
-            )
+            raise _error(self.text, token.at, f"seat {self.mover} must be from 0 to {self.players - 1}")
 
     def _read_move(self, token: _Token) -> None:
         expected = (self.fields["seat"] + len(self.fields["moves"])) % self.players

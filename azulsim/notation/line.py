@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from azulsim.notation.position import Board, Luck, Position, Supply, describe_path
 from azulsim.notation.rules_text import format_rules, parse_rules
 from azulsim.notation.text import TILES, NotationError, Path, quote, refuse_strange_letters
-from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rows, Rules, Termination
+from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules, Termination
 
 EMPTY = "-"
 _FIELDS = ("round", "seat", "starter", "holder", "displays", "center", "bag", "lid")
@@ -229,21 +229,20 @@ def _read_board(reader: _Reader, seat: int, word: str) -> Board:
         reader.spots[*path, name] = reader.spots[*path, index]
     return Board(
         score=reader.number((*path, "score"), parts[0]),
-        wall=_read_rows(reader, (*path, "wall"), parts[1]),
-        lines=_read_lines(reader, (*path, "lines"), parts[2]),
+        wall=tuple(_read_rows(reader, (*path, "wall"), parts[1])),
+        lines=tuple(_read_lines(reader, (*path, "lines"), parts[2])),
         floor=_read_tiles(parts[3]),
     )
 
 
-def _read_rows(reader: _Reader, path: Path, text: str) -> Rows:
+def _read_rows(reader: _Reader, path: Path, text: str) -> list[str]:
     rows = reader.split(path, text, "/")
     if len(rows) != 5:
         raise reader.error(path, f"{len(rows)} rows where five are needed, with / between them")
-    first, second, third, fourth, fifth = rows
-    return first, second, third, fourth, fifth
+    return rows
 
 
-def _read_lines(reader: _Reader, path: Path, text: str) -> Rows:
+def _read_lines(reader: _Reader, path: Path, text: str) -> list[str]:
     """Read pattern lines, each as long as it is, with `.` for a free space."""
     rows = _read_rows(reader, path, text)
     for line, row in enumerate(rows):
@@ -256,5 +255,4 @@ def _read_lines(reader: _Reader, path: Path, text: str) -> Rows:
             )
         if len(row) > line + 1 and len(tiles) <= line + 1:
             raise reader.error((*path, line, line + 1), f"{quote(row)} is longer than the line, which holds {line + 1}")
-    first, second, third, fourth, fifth = (row.rstrip(".") for row in rows)
-    return first, second, third, fourth, fifth
+    return [row.rstrip(".") for row in rows]

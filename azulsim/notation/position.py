@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from azulsim.notation.text import JOKER, MARKER, TILES, NotationError, Path, quote, sort_tiles
-from azulsim.rules import COLORS, MAX_PLAYERS, MAX_POINTS, MIN_PLAYERS, Rows, Rules, Termination
+from azulsim.rules import COLORS, MAX_PLAYERS, MAX_POINTS, MIN_PLAYERS, Rules, Termination
 
-EMPTY_WALL: Rows = (".....",) * 5
-EMPTY_LINES: Rows = ("",) * 5
+EMPTY_WALL = (".....",) * 5
+EMPTY_LINES = ("",) * 5
 _PRINTED = Rules()
 MAX_SEED, MAX_DEAL = 1 << 63, 1 << 32
 """Bounds of the luck, not included."""
@@ -54,9 +54,9 @@ class Board:
     """What lies before one player."""
 
     score: int = 0
-    wall: Rows = EMPTY_WALL
+    wall: tuple[str, ...] = EMPTY_WALL
     """Five strings of five letters, `.` for an empty space."""
-    lines: Rows = EMPTY_LINES
+    lines: tuple[str, ...] = EMPTY_LINES
     """The tiles on pattern lines 1 to 5, a color before jokers, such as `""`, `"RR"`, `"BJ"`."""
     floor: str = ""
     """The floor line from the left, `M` for the marker."""
@@ -150,8 +150,7 @@ class Position:
 
 
 def _sort_lines(board: Board) -> Board:
-    lines = [sort_tiles(tiles) for tiles in board.lines]
-    return Board(board.score, board.wall, (lines[0], lines[1], lines[2], lines[3], lines[4]), board.floor)
+    return Board(board.score, board.wall, tuple(sort_tiles(tiles) for tiles in board.lines), board.floor)
 
 
 def describe_path(path: Path) -> str:
@@ -245,7 +244,7 @@ def _find_board_flaws(position: Position, board: Board, seat: int) -> Flaws:
     yield from _find_floor_flaws(position, board.floor, seat)
 
 
-def _find_wall_flaws(wall: Rows, rules: Rules) -> Flaws:
+def _find_wall_flaws(wall: tuple[str, ...], rules: Rules) -> Flaws:
     if len(wall) != 5:
         yield ("wall",), f"there are {len(wall)} rows; a wall has five"
     for row in range(5):
@@ -258,7 +257,7 @@ def _find_wall_flaws(wall: Rows, rules: Rules) -> Flaws:
                     yield ("wall", row, column), problem
 
 
-def _find_tile_flaws(wall: Rows, row: int, column: int, layout: Rows) -> Iterator[str]:
+def _find_tile_flaws(wall: tuple[str, ...], row: int, column: int, layout: tuple[str, ...]) -> Iterator[str]:
     """Find what speaks against the color on one space, looking back at the spaces to the left and above."""
     tile, printed = wall[row][column], layout[row][column]
     if printed not in (".", tile):
