@@ -511,6 +511,13 @@ def test_line_without_a_legal_space_falls_and_costs_in_the_same_round() -> None:
     assert game.count_branches()["unplaceable_line"] == 1
 
 
+def test_nothing_is_asked_about_a_line_without_a_legal_space() -> None:
+    board = board_of(("....B", "WRYK.", ".....", ".....", "....."), ("", "BB", "", "", ""))
+    game, asked = tile(GRAY.model_copy(update={"gray_may_decline": True}), board)
+    branches = game.count_branches()
+    assert (asked, branches["unplaceable_line"], branches["declined_line"]) == ([], 1, 0)
+
+
 def test_tiles_of_a_fallen_line_beyond_the_floor_cost_nothing() -> None:
     wall = ("B....", ".B...", "..B..", "YKWR.", "....B")
     board = board_of(wall, ("", "", "", "BBBB", ""), "R" * 6, 20)
@@ -543,6 +550,7 @@ def test_declining_makes_a_single_column_a_choice(column: int, score: int, branc
         # Both spaces are printed in blue: twice in column 1 is allowed, in other columns it is not.
         (1, "B", (".....", "B....", ".....", ".....", "....."), [1, 2, 3, 4, 5]),
         (1, "B", (".....", ".B...", ".....", ".....", "....."), [1, 3, 4, 5]),
+        (1, "B", ("..B..", ".....", ".....", ".....", "....."), []),
         # Red in column 1 is printed in row 3 only, and closed to red in rows 1 and 2 anyway.
         (1, "R", (".....", ".....", "R....", ".....", "....."), [2, 3, 4, 5]),
         (3, "R", (".....", ".R...", ".....", "..R..", "....."), [1, 4, 5]),
