@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import random
 import re
 from collections.abc import Callable
@@ -667,3 +669,10 @@ def test_what_the_document_shows_is_true() -> None:
 def test_the_document_names_every_header_and_ending() -> None:
     for name in (*HEADERS, *(ending.name.lower() for ending in Termination if ending), *VARIANTS):
         assert f"`{name}`" in DOCUMENT
+
+
+@pytest.mark.parametrize("name", ["moves", "position", "rules_text"])
+def test_examples_in_docstrings_are_true(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(f"azulsim.notation.{name}"))
+    assert result.attempted > 0
+    assert result.failed == 0

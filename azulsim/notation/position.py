@@ -76,9 +76,9 @@ class Position:
     Examples
     --------
     >>> position = Position(boards=(Board(), Board(score=3)), displays=("BBYR", "", "W", "", ""), center="KK")
-    >>> format_position(position).split()[:6]
+    >>> str(position).split()[:6]
     ['1', '0', '0', '-', 'BBYR,-,W,-,-', 'KK']
-    >>> Position.from_text(format_position(position)) == position
+    >>> Position.from_text(str(position)) == position
     True
 
     Raises
