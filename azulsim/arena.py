@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from azulsim.engine import driver
 from azulsim.engine.compiling import address_of
-from azulsim.engine.core import LEDGER, play
+from azulsim.engine.core import LEDGER
 from azulsim.engine.driver import LIVE, PLAN, Log, grow_log, make_log, play_games
 from azulsim.engine.luck import DEAL_DOMAIN, DECISION_DOMAIN, root_key
-from azulsim.engine.moves import MOVE, Move
+from azulsim.engine.move import MOVE, Move
 from azulsim.engine.record import GAME, MAX_LEGAL, SEAT, make_template
+from azulsim.engine.table import play
 from azulsim.errors import RunError, StrategyError
 from azulsim.registry import make_strategy
 from azulsim.rules import MAX_PLAYERS, Rules
@@ -135,6 +136,7 @@ class _Blockplay:
         self.block = block
         self.strategies = strategies
         self.template = make_template(block.rules, block.players)
+        self.is_general = bool(self.template["is_general"][0])
         self.n_games = block.n_deals * len(block.seatings)
         self.plan = np.zeros(1, PLAN)
         self.plan["deal_root"] = root_key(block.seed, DEAL_DOMAIN)
@@ -157,9 +159,10 @@ class _Blockplay:
         for row, seating in zip(seats, self.block.seatings, strict=True):
             for seat, player in enumerate(seating):
                 strategy = self.strategies[player]
-                if strategy.speed != "compiled":
-                    continue
-                row[seat]["move"] = strategy.address
+                if self.is_general:
+                    row[seat]["place"] = strategy.place_address
+                if strategy.speed == "compiled":
+                    row[seat]["move"] = strategy.general_address if self.is_general else strategy.address
                 row[seat]["params"] = address_of(strategy.param_array)
                 row[seat]["n_params"] = len(strategy.params)
                 row[seat]["n_workspace"] = strategy.definition.workspace
@@ -308,7 +311,15 @@ class _Lockstep:
             codes = self._choose(active)
             self._make_room(len(active))
             driver.advance_slots(
-                self.games, self.lives, active, codes, self.ledger, self.block.plan[0], self.log, statuses
+                self.games,
+                self.lives,
+                active,
+                codes,
+                self.seats,
+                self.ledger,
+                self.block.plan[0],
+                self.log,
+                statuses,
             )
             now = statuses[: len(active)]
             if not now.any():

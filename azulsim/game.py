@@ -6,8 +6,9 @@ lines (the engine needs only their number).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from azulsim.arena import Block, play_block
-from azulsim.engine import core
+from azulsim.engine import core, general, table
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
-from azulsim.engine.moves import MOVE, fill_moves, format_code, make_code
-from azulsim.engine.record import ALLOWED, LANES, MAX_LEGAL, make_template
+from azulsim.engine.move import format_code
+from azulsim.engine.record import ALLOWED, JOKER, KEEP_SHIFT, MAX_LEGAL, WITH_JOKERS, make_template
 from azulsim.errors import InputError, RunError
 from azulsim.rules import COLORS, MAX_PLAYERS, MIN_PLAYERS, Rules, Termination
+from azulsim.schema import COLOR_NAMES, MOVE_COLOR_NAMES
 from azulsim.strategy.view import counts_by_color, lines_text, tiles_text, wall_text
 
 MARKER = "M"
@@ -37,12 +39,30 @@ class Outcome:
     win_shares: list[float]
 
 
+@dataclass(frozen=True)
+class Placing:
+    """A decision at wall-tiling: where the tile of a complete line goes (6.2)."""
+
+    seat: int
+    row: int
+    """Row of the wall, 1 to 5, which is the pattern line."""
+    color: str
+    """Color of the tile, `J` for a joker."""
+    columns: tuple[int, ...]
+    """Legal columns, 1 to 5; 0, which comes first, is declining."""
+
+
 @dataclass
 class _Point:
     """All that changes in a game."""
 
     record: npt.NDArray[Any]
     floors: list[str]
+    placing: Placing | None = None
+    ledger: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(MAX_PLAYERS, core.LEDGER))
+
+    def copy(self) -> _Point:
+        return _Point(self.record.copy(), list(self.floors), self.placing, self.ledger.copy())
 
 
 class Game:
@@ -78,7 +98,6 @@ class Game:
         self._deal_key = np.uint64(game_key(np.uint64(root_key(seed, DEAL_DOMAIN)), deal, 0))
         self._now = _Point(make_template(self.rules, players), [""] * players)
         self._past: list[_Point] = []
-        self._ledger = np.zeros(MAX_PLAYERS, core.LEDGER)
         self._deal()
 
     @classmethod
@@ -127,18 +146,20 @@ class Game:
             raise InputError(f"displays: {len(displays)} given, the rules have {n_displays} at {game.players} players")
         for source, tiles in enumerate([center, *displays]):
             state["sources"][source] = _read_tiles(tiles, "center" if source == 0 else f"display {source}")
-            for color in set(tiles):
+            for color in set(tiles) - {"J"}:
                 state["mask"] |= 1 << (12 * COLORS.index(color) + source)
+            state["joker_mask"] |= ("J" in tiles) << source
         for at in range(game.players):
-            wall = _read_wall(walls[at])
-            counts, colors, full, open_lines = _read_lines(lines[at], wall)
-            state["wall"][at], state["counts"][at], state["colors"][at] = wall, counts, colors
-            state["full"][at], state["open"][at] = full, open_lines
+            state["wall"][at], state["tiles"][at] = _read_wall(walls[at], game.rules.layout)
+            counts, colors, jokers, full = _read_lines(lines[at])
+            state["counts"][at], state["colors"][at] = counts, colors
+            state["line_jokers"][at], state["full"][at] = jokers, full
+            general.reopen_lines(state, at)
             state["score"][at] = scores[at]
             state["floor"][at] = len(floors[at])
             state["lid"] += _read_tiles(floors[at].replace(MARKER, ""), "floor line")
-        state["bag"] = sum((bag or {}).get(color, 0) << 8 * i for i, color in enumerate(COLORS))
-        state["lid"] += sum((lid or {}).get(color, 0) << 8 * i for i, color in enumerate(COLORS))
+        state["bag"] = sum((bag or {}).get(color, 0) << 8 * i for i, color in enumerate(COLOR_NAMES))
+        state["lid"] += sum((lid or {}).get(color, 0) << 8 * i for i, color in enumerate(COLOR_NAMES))
         state["n_bag"] = sum((bag or {}).values())
         state["round"], state["seat"], state["starter"] = round, seat, starter
         state["holder"] = -1 if holder is None else holder
@@ -180,14 +201,12 @@ class Game:
     @property
     def walls(self) -> list[list[str]]:
         """The wall of each seat: five strings of five letters, `.` for an empty space."""
-        return [wall_text(int(wall)) for wall in self._state["wall"][: self.players]]
+        return [wall_text(self._state, seat) for seat in range(self.players)]
 
     @property
     def lines(self) -> list[list[str]]:
         """The pattern lines of each seat."""
-        state = self._state
-        pairs = zip(state["counts"][: self.players], state["colors"][: self.players], strict=True)
-        return [lines_text(int(counts), int(colors)) for counts, colors in pairs]
+        return [lines_text(self._state, seat) for seat in range(self.players)]
 
     @property
     def floors(self) -> list[str]:
@@ -219,16 +238,20 @@ class Game:
     # ---- play
 
     def legal_moves(self) -> list[str]:
-        """Return the legal moves as text (source, color, line: `2B3`, `CR-`), by source; none when it is over."""
-        return [format_code(code) for code in sorted(self._codes())]
+        """Return the legal moves as text (source, color, line: `2B3`, `CR-`), by source; none when it is over.
+
+        At wall-tiling, where a player has a choice, they are placing decisions (row, column: `@3=5`, `@3=0` declines).
+        """
+        if self.placing:
+            return [f"@{self.placing.row}={column}" for column in self.placing.columns]
+        return [format_code(code) for code in sorted(self._codes(), key=lambda code: (code & 1023, code))]
 
     def _codes(self) -> list[int]:
         if self.is_over:
             return []
-        allowed = np.zeros(1, ALLOWED)
-        allowed["mask"], allowed["open"] = self._state["mask"], self._state["open"][self.seat]
-        out = np.zeros(MAX_LEGAL, MOVE)
-        return [int(code) for code in out["code"][: fill_moves(self._state, allowed[0], out)]]
+        allowed, codes = np.zeros(1, ALLOWED), np.zeros(MAX_LEGAL, np.int16)
+        table.allow_all(self._state, allowed[0])
+        return [int(code) for code in codes[: table.list_moves(self._state, allowed[0], codes)]]
 
     def play(self, move: str) -> Game:
         """Play a move given as text, and all that follows from it; return the game itself.
@@ -238,22 +261,75 @@ class Game:
         InputError
             If the move cannot be read or is not legal now.
         """
-        code = _read_move(move)
-        if code not in self._codes():
+        is_placing = move.startswith("@")
+        text = move if is_placing else format_code(_read_move(move))
+        if text not in self.legal_moves():
             legal = self.legal_moves()
             hint = f"legal: {', '.join(legal[:12])}{' ...' if len(legal) > 12 else ''}" if legal else "it is over"
-            raise InputError(f"move {move!r} is not legal for seat {self.seat} in round {self.round}; {hint}")
-        self._past.append(_Point(self._now.record.copy(), list(self._now.floors)))
-        self.moves.append(format_code(code))
+            seat = self.placing.seat if self.placing else self.seat
+            raise InputError(f"move {move!r} is not legal for seat {seat} in round {self.round}; {hint}")
+        self._past.append(self._now.copy())
+        self.moves.append(text)
+        if self.placing:
+            placing, self._now.placing = self.placing, None
+            self._place(placing.seat, placing.row, int(text.partition("=")[2]))
+            self._tile_on(placing.seat)
+            return self
+        code = _read_move(move)
         self._drop_tiles(code)
-        if core.play(self._state, code):
-            core.tile(self._state, self._ledger)
-            self._now.floors = [""] * self.players
-            if self.is_over:
-                core.settle(self._state, self._ledger)
+        if table.play(self._state, code):
+            if self._state["is_general"]:
+                self._now.ledger[:] = 0
+                self._tile_on(0)
             else:
-                self._deal()
+                core.tile(self._state, self._now.ledger)
+                self._end_round()
         return self
+
+    @property
+    def placing(self) -> Placing | None:
+        """The decision that wall-tiling waits for; None while tiles are taken, and on walls without a choice."""
+        return self._now.placing
+
+    def _tile_on(self, seat: int) -> None:
+        """Go on with wall-tiling from a seat, to the next decision or to the end of the round."""
+        state = self._state
+        while seat < self.players:
+            while full := int(state["full"][seat]):
+                line = _lowest_bit(full)
+                columns = int(general.columns_of_line(state, seat, line))
+                if general.is_choice(state, columns):
+                    options = [column for column in range(1, 6) if columns >> (column - 1) & 1]
+                    if state["may_decline"]:
+                        options.insert(0, 0)
+                    self._now.placing = Placing(seat, line, self._kind(seat, line), tuple(options))
+                    return
+                self._place(seat, line, columns.bit_length())
+            seat += 1
+        general.finish_tiling(state, self._now.ledger)
+        self._end_round()
+
+    def _kind(self, seat: int, line: int) -> str:
+        """Return the tile that a complete line sends to the wall."""
+        tiles = self.lines[seat][line - 1]
+        return COLOR_NAMES[JOKER] if COLOR_NAMES[JOKER] in tiles else tiles[0]
+
+    def _place(self, seat: int, line: int, column: int) -> None:
+        """Tile a complete line (column from 1), or let it fall (0)."""
+        if column == 0:
+            tiles, n_floor = self.lines[seat][line - 1], int(self._state["n_floor"])
+            fallen = "".join(sorted(tiles, key=COLOR_NAMES.index))
+            self._now.floors[seat] = (self._now.floors[seat] + fallen)[: max(n_floor, len(self._now.floors[seat]))]
+        entry = self._now.ledger[seat]
+        gain = general.place_line(self._state, seat, line, column, entry)
+        self._now.ledger["gain"][seat] += gain
+
+    def _end_round(self) -> None:
+        self._now.floors = [""] * self.players
+        if self.is_over:
+            core.settle(self._state, self._now.ledger)
+        else:
+            self._deal()
 
     def undo(self) -> Game:
         """Take back the last move; return the game itself."""
@@ -270,21 +346,22 @@ class Game:
             raise RunError(
                 f'round {self.round + 1} cannot be dealt: bag and lid are empty, and the rules say no_tiles = "error"'
             )
-        core.settle(self._state, self._ledger)
+        core.settle(self._state, self._now.ledger)
 
     def _drop_tiles(self, code: int) -> None:
         """Draw what a move about to be played puts on the mover's floor line: the marker first (2.5, 2.6)."""
-        source, color, line = code >> 6, code >> 3 & 7, code & 7
+        source, color = code >> 6 & 15, code >> 3 & 7
         seat, n_floor = self.seat, int(self._state["n_floor"])
         floor = self._now.floors[seat]
-        if source == 0 and self.holder is None:
+        if source == 0 and self.holder is None and self._state["marker_space"]:
             if len(floor) < n_floor:
                 floor += MARKER
             elif n_floor and self.rules.marker_on_full_floor == "replace_last":
                 floor = floor[:-1] + MARKER
-        taken = int(core.lane(self._state["sources"][source], color))
-        room = line - (int(self._state["counts"][seat]) >> 4 * line & 15) if line else 0
-        fallen = COLORS[color] * max(0, taken - room)
+        take = general.split_take(self._state, code)
+        fallen = "J" * (take.n_jokers - take.placed_jokers)
+        if color != JOKER:
+            fallen = COLORS[color] * (take.n_color - take.placed_color) + fallen
         self._now.floors[seat] = (floor + fallen)[: max(n_floor, len(floor))]
 
     # ---- the end
@@ -304,7 +381,7 @@ class Game:
         """The result, or None while the game goes on."""
         if not self.is_over:
             return None
-        ends = self._ledger[: self.players]
+        ends = self._now.ledger[: self.players]
         return Outcome(self.termination, self.scores, ends["placement"].tolist(), ends["win_share"].tolist())
 
     def __repr__(self) -> str:
@@ -346,59 +423,82 @@ def play(*specs: str, seed: int = 0, deal: int = 0, rules: Rules | None = None, 
         raise RunError(f"{failure['spec']} failed at ply {failure['ply']}: {failure['message']}")
     game = Game(players, rules=rules, seed=seed, deal=deal)
     game.specs = specs
-    for row in tables.moves:
-        game.play(format_code(int(make_code(int(row["source"]), int(row["color"]), int(row["line"])))))
+    replay_moves(game, tables.moves, tables.rounds)
     return game
 
 
+def replay_moves(game: Game, moves: npt.NDArray[Any], rounds: npt.NDArray[Any]) -> None:
+    """Play the logged moves of a game, and the placing decisions that `rounds` tells (structured arrays)."""
+    tiled = {(int(row["round"]), int(row["seat"])): int(row["tiled"]) for row in rounds}
+    for row in moves:
+        color = MOVE_COLOR_NAMES[row["color"]]
+        text = f"{row['source'] or 'C'}{color}{row['line'] or '-'}"
+        if text not in game.legal_moves():
+            text += f"/{row['jokers']}"
+        game.play(text)
+        while game.placing:
+            placing = game.placing
+            column = tiled[game.round, placing.seat] >> 6 * (placing.row - 1) & 7
+            game.play(f"@{placing.row}={column}")
+
+
+def _lowest_bit(bits: int) -> int:
+    """Return the index of the lowest set bit."""
+    return (bits & -bits).bit_length() - 1
+
+
+_MOVE = re.compile(r"(C|[1-9]|1[01])([BYRKW]J?|J)([1-5-])(?:/([0-5]))?")
+
+
 def _read_move(text: str) -> int:
-    source, color, line = text[:-2].upper(), text[-2:-1].upper(), text[-1:]
-    if (source == "C" or source.isdecimal()) and color and color in COLORS and line in ("-", *"12345"):
-        number = 0 if source == "C" else int(source)
-        if (source == "C" or 1 <= number <= 11) and text.isascii():
-            return number << 6 | COLORS.index(color) << 3 | (0 if line == "-" else int(line))
-    raise InputError(f"move {text!r}: write source, color and line, such as 2B3 (display 2, blue, line 3) or CR-")
+    match = _MOVE.fullmatch(text.upper()) if text.isascii() else None
+    if not match:
+        raise InputError(f"move {text!r}: write source, color and line, such as 2B3 (display 2, blue, line 3) or CR-")
+    source, colors, line, keep = match.groups()
+    code = (0 if source == "C" else int(source)) << 6 | COLOR_NAMES.index(colors[0]) << 3
+    code |= 0 if line == "-" else int(line)
+    if len(colors) == 2:
+        code |= WITH_JOKERS
+    return code | (int(keep) + 1) << KEEP_SHIFT if keep is not None else code
 
 
 def _read_tiles(tiles: str, where: str) -> int:
     """Turn letters into a word of color lanes."""
     for letter in tiles:
-        if letter not in COLORS:
-            raise InputError(f"{where} = {tiles!r}: {letter!r} is no color; write the letters {COLORS}")
-    return sum(1 << 8 * COLORS.index(letter) for letter in tiles)
+        if letter not in COLOR_NAMES:
+            raise InputError(f"{where} = {tiles!r}: {letter!r} is no color; write the letters {''.join(COLOR_NAMES)}")
+    return sum(1 << 8 * COLOR_NAMES.index(letter) for letter in tiles)
 
 
-def _read_wall(rows: Sequence[str]) -> int:
-    wall = 0
+def _read_wall(rows: Sequence[str], layout: Sequence[str]) -> tuple[int, list[int]]:
+    """Return the spaces taken, and those of each color and of jokers."""
+    wall, tiles = 0, [0] * 6
     for row in range(5):
         for column in range(5):
-            letter = rows[row][column]
+            letter, printed = rows[row][column], layout[row][column]
             if letter == ".":
                 continue
-            if letter != COLORS[(column - row) % 5]:
-                raise InputError(
-                    f"wall row {row + 1} = {rows[row]!r}: space {column + 1} is for {COLORS[(column - row) % 5]}"
-                )
+            if letter not in COLOR_NAMES or (printed != "." and letter not in (printed, "J")):
+                wanted = f"space {column + 1} is for {printed}" if printed != "." else f"{letter!r} is no color"
+                raise InputError(f"wall row {row + 1} = {rows[row]!r}: {wanted}")
             wall |= 1 << 5 * row + column
-    return wall
+            tiles[COLOR_NAMES.index(letter)] |= 1 << 5 * row + column
+    return wall, tiles
 
 
-def _read_lines(lines: Sequence[str], wall: int) -> tuple[int, int, int, int]:
-    """Return the fields `counts`, `colors`, `full` and `open` of a seat."""
-    counts = colors = full = 0
-    open_lines = LANES
+def _read_lines(lines: Sequence[str]) -> tuple[int, int, int, int]:
+    """Return the fields `counts`, `colors`, `line_jokers` and `full` of a seat."""
+    counts = colors = jokers = full = 0
     for line, tiles in enumerate(lines, start=1):
-        if len(set(tiles)) > 1 or len(tiles) > line or not set(tiles) <= set(COLORS):
+        kinds = set(tiles) - {"J"}
+        if len(kinds) > 1 or len(tiles) > line or not kinds <= set(COLORS):
             raise InputError(f"pattern line {line} = {tiles!r}: holds at most {line} tiles, of one color")
-        for color in range(5):
-            is_on_wall = wall >> 5 * (line - 1) + (color + line - 1) % 5 & 1
-            if not is_on_wall and len(tiles) < line and (not tiles or tiles[0] == COLORS[color]):
-                open_lines |= 1 << 8 * color + line
         if tiles:
             counts |= len(tiles) << 4 * line
-            colors |= COLORS.index(tiles[0]) << 4 * line
+            colors |= (COLORS.index(kinds.pop()) if kinds else JOKER) << 4 * line
+            jokers |= tiles.count("J") << 4 * line
             full |= (len(tiles) == line) << line
-    return counts, colors, full, open_lines
+    return counts, colors, jokers, full
 
 
-__all__ = ["Game", "Outcome", "play"]
+__all__ = ["Game", "Outcome", "Placing", "play"]

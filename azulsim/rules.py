@@ -155,8 +155,8 @@ class Rules(Frozen):
                 raise ValueError(f"row {row} of multipliers = {digits!r}: write five digits from 1 to 9")
         if self.joker_tiles and self.tiles_per_color < 3:
             raise ValueError(
-                f"joker_tiles with tiles_per_color = {self.tiles_per_color}: jokers replace up to 2 tiles of each color, "
-                "so that at least 3 are needed"
+                f"joker_tiles with tiles_per_color = {self.tiles_per_color}: jokers replace up to 2 tiles of each "
+                "color, so that at least 3 are needed"
             )
         if self.gray_may_decline and not self.has_free_spaces:
             raise ValueError("gray_may_decline = true: only a wall with a free space leaves a choice")

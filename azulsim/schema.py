@@ -27,6 +27,7 @@ NOBODY = -1
 """The `holder` of a round in which nobody took the marker."""
 
 COLOR_NAMES = (*COLORS, "J")
+MOVE_COLOR_NAMES = (*COLOR_NAMES, *(f"{color}J" for color in COLORS))
 TERMINATION_NAMES = tuple(ending.name for ending in Termination)
 
 
@@ -92,7 +93,7 @@ GAMES = Table(
         Column("win_share", "f8", "1/k for each of k winners, else 0."),
         Column("wall_points", "i2", "Points scored by placing tiles, all rounds."),
         Column("floor_loss", "i4", "Points on occupied floor spaces, all rounds, before the clamp at 0 (positive)."),
-        Column("floor_paid", "i2", "Points really lost to the floor, after the clamp at 0 (positive)."),
+        Column("floor_paid", "i4", "Points really lost to the floor, after the clamp at 0 (positive)."),
         Column("bonus_points", "i2", "End-of-game bonuses, points."),
         Column("marker_takes", "u2", "Rounds in which this seat took the starting player marker."),
         Column("is_ender", "?", "True if this seat has a complete row, in a game that ended by ROW_COMPLETED."),
@@ -150,9 +151,15 @@ MOVES = Table(
         _ROUND,
         _SEAT,
         Column("source", "u1", "0 = center, 1.. = display."),
-        _COLOR,
+        Column(
+            "color",
+            "u1",
+            "Color taken: B Y R K W; J all jokers alone; BJ and so on a color with all jokers there.",
+            MOVE_COLOR_NAMES,
+        ),
+        Column("jokers", "u1", "Jokers that went to the pattern line."),
         Column("line", "u1", "Pattern line 1 to 5; 0 = the floor line."),
-        Column("placed", "u1", "Tiles that went to the pattern line."),
+        Column("placed", "u1", "Tiles that went to the pattern line, jokers included."),
         Column("overflow", "u1", "Tiles that fell to the floor line (or on to the lid); taken = placed + overflow."),
         Column("marker", "?", "True if this move took the starting player marker."),
         Column("n_legal", "u2", "Number of legal moves at this point."),

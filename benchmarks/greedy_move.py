@@ -39,9 +39,11 @@ def greedy_move(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any)
                 rest &= rest - 1
                 tiles = lane(scratch.sources[source], color)
                 fallen = scratch.floor[seat] + max(0, tiles - room)
+                price = 0
                 if source == 0 and scratch.holder < 0:
-                    fallen += 1
-                value = -floor_penalty(scratch, fallen)
+                    fallen += scratch.marker_space
+                    price = scratch.marker_price
+                value = -floor_penalty(scratch, fallen) - price
                 if line > 0 and tiles >= room:
                     if points < 0:
                         with_line = (colors & ~(15 << (4 * line))) | (color << (4 * line))

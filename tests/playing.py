@@ -112,6 +112,7 @@ def replay_in_reference(block: Block, tables: Tables, game: int) -> Reference:
         if described.pop("forced"):
             forced.add(reference.round)
         facts = described | {
+            "jokers": 0,
             "game": game,
             "ply": ply,
             "round": reference.round,

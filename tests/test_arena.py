@@ -130,7 +130,7 @@ def test_buffers_grow_as_long_games_ask(players: int) -> None:
 @strategy(reads_only=True)
 def floor_compiled(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """The first move, which is to the floor."""
-    return nth_move(moves, 0)
+    return nth_move(scratch, moves, 0)
 
 
 @strategy
@@ -174,7 +174,7 @@ def faultless(view: Any, moves: Any, rng: Any) -> int:
 @strategy(reads_only=True)
 def illegal_compiled(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """Answer with a number that is no legal move, now and then."""
-    return 4095 if key % np.uint64(200) == 0 else nth_move(moves, 0)
+    return 4095 if key % np.uint64(200) == 0 else nth_move(scratch, moves, 0)
 
 
 @strategy(reads_only=True)
@@ -182,7 +182,7 @@ def raising_compiled(scratch: Any, moves: Any, key: Any, params: Any, workspace:
     """Raise, now and then."""
     if key % np.uint64(200) == 0:
         raise ValueError("no idea")
-    return nth_move(moves, 0)
+    return nth_move(scratch, moves, 0)
 
 
 def assert_only_failed_deals_are_missing(broken: Tables, sound: Tables) -> set[int]:
@@ -253,7 +253,7 @@ def test_a_deal_that_finds_no_tiles_is_an_error_if_the_rules_say_so() -> None:
 def counting(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """Play the move numbered by how often it was asked in this game."""
     workspace[0] += 1
-    return nth_move(moves, workspace[0] % count_moves(moves))
+    return nth_move(scratch, moves, workspace[0] % count_moves(scratch, moves))
 
 
 @strategy
@@ -275,7 +275,7 @@ def vandal_compiled(scratch: Any, moves: Any, key: Any, params: Any, workspace: 
     scratch.score[0] = 99
     scratch.bag = 0
     scratch.sources[1] = 0
-    return nth_move(moves, 0)
+    return nth_move(scratch, moves, 0)
 
 
 @pytest.mark.parametrize("is_lockstep", [False, True], ids=["compiled", "lockstep"])

@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from reference import CENTER, Move, NoTilesError, Reference
+from reference import CENTER, Move, NoTilesError, Reference, score_placement
 
-from azulsim.engine import core
+from azulsim.engine import core, general, table
 from azulsim.engine.core import LEDGER
-from azulsim.engine.denial import denial
-from azulsim.engine.moves import MOVE, exact_gain, fill_moves
-from azulsim.engine.record import ALLOWED, MAX_LEGAL, make_template
+from azulsim.engine.move import MOVE
+from azulsim.engine.record import ALLOWED, KEEP_SHIFT, MAX_LEGAL, WITH_JOKERS, make_template
 from azulsim.rules import COLORS, Bonus, Displays, Rules, Termination
+from azulsim.schema import COLOR_NAMES
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -39,7 +39,7 @@ def draw_as_the_engine(deal_key: int) -> Callable[[int, int, int, Counter[str]],
     def draw(round_: int, display: int, slot: int, bag: Counter[str]) -> str:
         key = derive(derive(deal_key, round_ - 1), (display + 1) * 16 + slot)
         k = (key >> 32) * bag.total() >> 32
-        for color in COLORS:
+        for color in (*COLORS, "J"):
             if k < bag[color]:
                 return color
             k -= bag[color]
@@ -133,31 +133,66 @@ def printed_rules(rng: random.Random) -> Rules:
     )
 
 
+def code_of(move: Move) -> int:
+    """The engine's number of a move of the reference."""
+    code = move.source << 6 | COLOR_NAMES.index(move.color) << 3 | move.line
+    if move.jokers:
+        code |= WITH_JOKERS
+    return code if move.keep is None else code | (move.keep + 1) << KEEP_SHIFT
+
+
+def most_points(game: Reference, seat: int, row: int, options: list[int]) -> int:
+    """The column by which exact gain is defined on a wall with a choice: most points now, leftmost among equals."""
+    board = game.boards[seat]
+
+    def points(column: int) -> int:
+        wall = [list(letters) for letters in board.wall]
+        wall[row - 1][column - 1] = "J"
+        return score_placement(wall, row, column)[2] * int(game.rules.multipliers[row - 1][column - 1])
+
+    return max((column for column in options if column), key=lambda column: (points(column), -column))
+
+
 class Pair:
-    """One game, played by the engine and by the reference side by side."""
+    """One game, played by the engine and by the reference side by side, placing at random where there is a choice."""
 
     def __init__(self, players: int, rules: Rules, deal_key: int) -> None:
-        self.reference = Reference(players, rules, draw_as_the_engine(deal_key))
+        self.rng = random.Random(deal_key)
+        self.placings: list[tuple[int, int, list[int], int]] = []
+        self.reference = Reference(
+            players,
+            rules,
+            draw_as_the_engine(deal_key),
+            place=self.place,
+            lottery=lambda round_: (derive(derive(deal_key, round_ - 1), 0) >> 32) * players >> 32,
+        )
         self.record = make_template(rules, players)
         self.state = self.record[0]
         self.deal_key = np.uint64(deal_key)
         self.ledger = np.zeros(4, LEDGER)
+        self.codes = np.zeros(MAX_LEGAL, np.int16)
         self.out = np.zeros(MAX_LEGAL, MOVE)
         self.allowed = np.zeros(1, ALLOWED)
         assert core.deal(self.state, self.deal_key)
         self.check_state()
 
+    def place(self, game: Reference, seat: int, row: int, options: list[int]) -> int:
+        """Decide for the reference, and remember for the engine."""
+        column = self.rng.choice(options)
+        self.placings.append((seat, row, list(options), column))
+        return column
+
     def play(self, move: Move) -> None:
         """Make a move on both sides; check what it is worth before, and the whole state after."""
-        code = move.source << 6 | COLORS.index(move.color) << 3 | move.line
-        assert exact_gain(self.state, code) == self.reference.exact_gain(move)
+        code = code_of(move)
+        assert table.exact_gain(self.state, code) == self.reference.exact_gain(move, most_points)
         must_fail = False
         try:
             self.reference.play(move)
         except NoTilesError:
             must_fail = True
-        if core.play(self.state, code):
-            core.tile(self.state, self.ledger)
+        if table.play(self.state, code):
+            self.tile()
             if self.state["termination"] == 0:
                 assert core.deal(self.state, self.deal_key) or must_fail or self.reference.is_over
             if self.state["termination"]:
@@ -167,16 +202,43 @@ class Pair:
             raise NoTilesError
         self.check_state()
 
+    def tile(self) -> None:
+        """Tile the engine's walls by the decisions that the reference was given."""
+        if not self.state["is_general"]:
+            core.tile(self.state, self.ledger)
+            return
+        self.ledger[:] = 0
+        placings = iter(self.placings)
+        for seat in range(self.reference.players):
+            while full := int(self.state["full"][seat]):
+                line = (full & -full).bit_length() - 1
+                columns = int(general.columns_of_line(self.state, seat, line))
+                column = columns.bit_length()
+                if general.is_choice(self.state, columns):
+                    options = [x for x in range(1, 6) if columns >> x - 1 & 1]
+                    expected_seat, row, expected, column = next(placings)
+                    assert (seat, line) == (expected_seat, row)
+                    assert ([0] if self.state["may_decline"] else []) + options == expected
+                gain = general.place_line(self.state, seat, line, column, self.ledger[seat])
+                self.ledger["gain"][seat] += gain
+        assert next(placings, None) is None
+        self.placings.clear()
+        general.finish_tiling(self.state, self.ledger)
+
     def legal_codes(self) -> list[int]:
-        """The engine's legal moves."""
-        self.allowed["mask"], self.allowed["open"] = self.state["mask"], self.state["open"][self.state["seat"]]
-        return sorted(self.out["code"][: fill_moves(self.state, self.allowed[0], self.out)].tolist())
+        """The engine's legal moves, listed, described, counted and allowed alike."""
+        table.allow_all(self.state, self.allowed[0])
+        codes = self.codes[: table.list_moves(self.state, self.allowed[0], self.codes)].tolist()
+        described = self.out[: table.fill_moves(self.state, self.allowed[0], self.out)]
+        assert sorted(described["code"].tolist()) == sorted(codes)
+        assert len(codes) == table.count_legal(self.state) == table.count_moves(self.state, self.allowed[0])
+        assert all(table.is_allowed(self.state, self.allowed[0], code) for code in codes)
+        return sorted(codes)
 
     def legal_moves(self) -> list[Move]:
         """The reference's legal moves, which must be the engine's."""
         moves = self.reference.legal_moves()
-        codes = [move.source << 6 | COLORS.index(move.color) << 3 | move.line for move in moves]
-        assert sorted(codes) == self.legal_codes()
+        assert sorted(map(code_of, moves)) == self.legal_codes()
         assert moves, "tiles are out, and there is no legal move"
         return moves
 
@@ -192,19 +254,25 @@ class Pair:
             assert (state["seat"], state["starter"]) == (reference.seat, reference.starter)
             sources = [reference.table.center, *reference.table.displays]
             assert [lanes(tiles) for tiles in sources] == state["sources"][: len(sources)].tolist()
-            mask = sum(1 << 12 * COLORS.index(c) + s for s, tiles in enumerate(sources) for c in set(tiles))
+            mask = sum(1 << 12 * COLORS.index(c) + s for s, tiles in enumerate(sources) for c in set(tiles) - {"J"})
             assert state["mask"] == mask
-        on_floors = Counter(tile for board in reference.boards for tile in board.floor if tile in COLORS)
+            assert state["joker_mask"] == sum(1 << s for s, tiles in enumerate(sources) if "J" in tiles)
+        on_floors = Counter(tile for board in reference.boards for tile in board.floor if tile in COLOR_NAMES)
         assert state["bag"] == lanes(reference.bag.elements())
         assert state["n_bag"] == reference.bag.total()
         assert state["lid"] == lanes((reference.lid + on_floors).elements())
         for seat, board in enumerate(reference.boards):
-            wall = sum(1 << 5 * r + c for r in range(5) for c in range(5) if board.wall[r][c] != ".")
-            assert state["wall"][seat] == wall
+            spaces = {1 << 5 * r + c: board.wall[r][c] for r in range(5) for c in range(5) if board.wall[r][c] != "."}
+            assert state["wall"][seat] == sum(spaces)
+            if state["is_general"]:
+                by_color = [sum(bit for bit, tile in spaces.items() if tile == color) for color in COLOR_NAMES]
+                assert state["tiles"][seat].tolist() == by_color
             assert [state["counts"][seat] >> 4 * line & 15 for line in range(1, 6)] == [len(li) for li in board.lines]
             for line, tiles in enumerate(board.lines, start=1):
                 if tiles:
-                    assert COLORS[state["colors"][seat] >> 4 * line & 15] == tiles[0]
+                    kind = next((tile for tile in tiles if tile != "J"), "J")
+                    assert COLOR_NAMES[state["colors"][seat] >> 4 * line & 15] == kind
+                    assert state["line_jokers"][seat] >> 4 * line & 15 == tiles.count("J")
             assert min(state["floor"][seat], state["n_floor"]) == len(board.floor)
 
     def check_end(self) -> None:
@@ -216,28 +284,27 @@ class Pair:
 
 def lanes(tiles: object) -> int:
     """A word of color lanes."""
-    return sum(1 << 8 * COLORS.index(tile) for tile in tiles)  # type: ignore[attr-defined]
+    return sum(1 << 8 * COLOR_NAMES.index(tile) for tile in tiles)  # type: ignore[attr-defined]
 
 
-def play_pair(players: int, number: int) -> Counter[str]:
+def play_pair(players: int, number: int, make_rules: Callable[[random.Random], Rules] | None = None) -> Counter[str]:
     """Play one game, number by number another one, and count the branches it met."""
     rng = random.Random(f"pair-{players}-{number}")
     is_adversarial = number % 2 == 1
-    rules = (random_rules if number % 4 in (2, 3) else printed_rules)(rng)
+    make_rules = make_rules or (random_rules if number % 4 in (2, 3) else printed_rules)
     names = list(POLICIES)[2:] if is_adversarial else list(POLICIES)[:2]
     one_for_all = rng.random() < 0.5
     policies = [POLICIES[rng.choice(names)] for _ in range(players)]
     if one_for_all:
         policies = [policies[0]] * players
-    pair = Pair(players, rules, rng.getrandbits(64))
+    pair = Pair(players, make_rules(rng), rng.getrandbits(64))
     branches: Counter[str] = Counter()
     try:
         while not pair.reference.is_over:
             moves = pair.legal_moves()
             move = policies[pair.reference.seat](pair.reference, moves, rng)
             if rng.random() < 0.05:
-                code = move.source << 6 | COLORS.index(move.color) << 3 | move.line
-                assert denial(pair.state, code) == pair.reference.denial(move)
+                assert table.denial(pair.state, code_of(move)) == pair.reference.denial(move, most_points)
             pair.play(move)
         pair.check_end()
     except NoTilesError:

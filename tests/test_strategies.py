@@ -13,7 +13,7 @@ from playing import begin_games, play
 from scipy import stats
 
 from azulsim.engine import driver
-from azulsim.engine.moves import MOVE
+from azulsim.engine.move import MOVE
 from azulsim.engine.record import MAX_LEGAL
 from azulsim.registry import list_strategies, make_strategy
 

@@ -209,7 +209,7 @@ def picking(view: Any, moves: Any, rng: Any) -> Any:
 @strategy(reads_only=True)
 def last_move(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """A compiled player."""
-    return toolbox.nth_move(moves, toolbox.count_moves(moves) - 1)
+    return toolbox.nth_move(scratch, moves, toolbox.count_moves(scratch, moves) - 1)
 
 
 def test_mixed_lineups_play_the_same_games_at_all_speeds() -> None:

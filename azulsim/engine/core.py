@@ -11,7 +11,7 @@ import numpy as np
 
 from azulsim.engine.compiling import compiled, lowest_bit, popcount, widen
 from azulsim.engine.luck import below, derive
-from azulsim.engine.record import LANE_TOPS, LANES, SOURCE_LANES
+from azulsim.engine.record import ALL_LANES, HOLDER, JOKER, LANE_TOPS, LANES, LOTTERY, ROTATION, SOURCE_LANES
 from azulsim.rules import Termination
 
 ROW_COMPLETED = int(Termination.ROW_COMPLETED)
@@ -62,8 +62,8 @@ RUNS = _make_runs()
 
 @compiled
 def count_tiles(lanes: Any) -> Any:
-    """Add up the five color lanes of a word."""
-    return ((lanes * LANES) >> 32) & 255
+    """Add up the color lanes of a word."""
+    return ((lanes * ALL_LANES) >> 40) & 255
 
 
 @compiled
@@ -131,7 +131,7 @@ def deal(game: Any, deal_key: Any) -> bool:
     Returns False, and ends the game by NO_TILES, if there is not a single tile to deal.
     """
     round_key = derive(deal_key, game.round)
-    bag, n_bag, mask = game.bag, widen(game.n_bag), 0
+    bag, n_bag, mask, joker_mask = game.bag, widen(game.n_bag), 0, 0
     per_display = widen(game.per_display)
     game.sources[0] = 0
     for display in range(1, game.n_displays + 1):
@@ -144,36 +144,42 @@ def deal(game: Any, deal_key: Any) -> bool:
                     break
             k = below(derive(round_key, display * 16 + slot), n_bag)
             # the color is the number of prefix sums that are at most k, one comparison a lane
-            color = popcount(((k * LANES | LANE_TOPS) - bag * LANES) & LANE_TOPS)
+            color = popcount(((k * ALL_LANES | LANE_TOPS) - bag * ALL_LANES) & LANE_TOPS)
             n_bag -= 1
             bag -= 1 << (8 * color)
             tiles += 1 << (8 * color)
-            mask |= 1 << (12 * color + display)
+            if color < JOKER:
+                mask |= 1 << (12 * color + display)
+            else:
+                joker_mask |= 1 << display
         game.sources[display] = tiles
     if n_bag == 0 and game.is_eager:
         bag, game.lid = game.lid, 0
         n_bag = count_tiles(bag)
-    game.bag, game.n_bag, game.mask = bag, n_bag, mask
-    if mask == 0:
+    game.bag, game.n_bag, game.mask, game.joker_mask = bag, n_bag, mask, joker_mask
+    if mask | joker_mask == 0:
         game.termination = NO_TILES
         return False
-    begin_round(game)
+    begin_round(game, round_key)
     return True
 
 
 @compiled
-def begin_round(game: Any) -> None:
-    """Pass the turn to the starter of the round that was just dealt (4.5, 4.6)."""
+def begin_round(game: Any, round_key: Any) -> None:
+    """Pass the turn to the starter of the round that was just dealt (4.5, 4.6, 12)."""
     if game.round > 0:
-        if game.holder >= 0:
+        if game.next_starter == LOTTERY:
+            game.starter = below(derive(round_key, 0), game.players)
+        elif game.next_starter == HOLDER and game.holder >= 0:
             game.starter = game.holder
-        elif game.is_rotating:
+        elif game.next_starter == ROTATION or game.is_rotating:
             game.starter = game.starter + 1 if game.starter + 1 < game.players else 0
     game.holder = -1
     game.seat = game.starter
     game.round += 1
     if game.starter_bonus != 0:
-        game.score[game.starter] = max(0, game.score[game.starter] + game.starter_bonus)
+        score = game.score[game.starter] + game.starter_bonus
+        game.score[game.starter] = max(0, score) if game.is_clamped else score
 
 
 @compiled
@@ -190,7 +196,7 @@ def play(game: Any, code: Any) -> bool:
         game.mask &= ~(1 << (12 * color))
         if game.holder < 0:
             game.holder = seat
-            fallen += 1
+            fallen += game.marker_space
     else:
         game.sources[0] += others
         game.sources[source] = 0
@@ -214,6 +220,25 @@ def play(game: Any, code: Any) -> bool:
 
 
 @compiled
+def pay_floor(game: Any, seat: Any, gain: Any, entry: Any) -> None:
+    """Add the points of a seat's tiles, subtract its floor line once, and clear it (3.5); fills the ledger's entry."""
+    fallen = widen(game.floor[seat])
+    penalty = without = floor_penalty(game, fallen)
+    if game.holder == seat:
+        without = floor_penalty(game, fallen - game.marker_space)
+        penalty += game.marker_price
+    before = game.score[seat] + gain
+    paid, paid_without = penalty, without
+    if game.is_clamped:
+        paid, paid_without = min(penalty, before), min(without, before)
+    entry.gain, entry.floor = gain, min(fallen, widen(game.n_floor))
+    entry.penalty, entry.paid = penalty, paid
+    entry.price, entry.price_paid = penalty - without, paid - paid_without
+    game.score[seat] = before - paid
+    game.floor[seat] = 0
+
+
+@compiled
 def tile(game: Any, ledger: Any) -> None:
     """Tile all walls, pay the floors, and see whether the game is over (3, 5.1); fills `ledger`, one entry a seat."""
     is_over = False
@@ -233,23 +258,14 @@ def tile(game: Any, ledger: Any) -> None:
             game.lid += row << (8 * color)
             counts &= ~(15 << (4 * line))
             tiles = (wall >> (5 * row)) & 31
-            is_over |= tiles == 31
+            if tiles == 31:
+                is_over |= count_complete(wall)[0] >= game.rows_to_end
             has = ((tiles >> row) | (tiles << (5 - row))) & 31  # bit c: color c lies in the row
             open_lines |= (((~has & 31) * 0x10204081) & LANES) << line  # spread 5 bits over 5 byte lanes
-        fallen = widen(game.floor[seat])
-        penalty = floor_penalty(game, fallen)
-        before = game.score[seat] + gain
-        entry.gain, entry.tiled = gain, tiled
-        entry.floor, entry.penalty = min(fallen, widen(game.n_floor)), penalty
-        entry.paid = min(penalty, before)
-        entry.price = entry.price_paid = 0
-        if game.holder == seat:
-            without = floor_penalty(game, fallen - 1)
-            entry.price = penalty - without
-            entry.price_paid = entry.paid - min(without, before)
-        game.score[seat] = before - entry.paid
+        entry.tiled = tiled
+        pay_floor(game, seat, gain, entry)
         game.wall[seat], game.counts[seat], game.open[seat] = wall, counts, open_lines
-        game.full[seat] = game.floor[seat] = 0
+        game.full[seat] = 0
     if is_over:
         game.termination = ROW_COMPLETED
     elif game.round >= game.max_rounds:
@@ -271,9 +287,20 @@ def count_complete(wall: Any) -> Any:
 
 
 @compiled
+def count_colors(game: Any, seat: Any) -> Any:
+    """Return the colors of which five tiles lie on a wall of any kind; jokers are none (5.2, 7.5)."""
+    complete = 0
+    for color in range(5):
+        complete += popcount(widen(game.tiles[seat, color])) == 5
+    return complete
+
+
+@compiled
 def bonus_points(game: Any, seat: Any) -> Any:
     """Return the end-of-game bonuses that a seat's wall would bring now (5.2)."""
     rows, columns, colors = count_complete(widen(game.wall[seat]))
+    if game.is_general:
+        colors = count_colors(game, seat)
     return rows * game.row_bonus + columns * game.column_bonus + colors * game.color_bonus
 
 
@@ -286,6 +313,8 @@ def settle(game: Any, ledger: Any) -> None:
     for seat in range(game.players):
         entry = ledger[seat]
         rows, columns, colors = count_complete(widen(game.wall[seat]))
+        if game.is_general:
+            colors = count_colors(game, seat)
         entry.rows, entry.columns, entry.colors = rows, columns, colors
         entry.bonus = rows * game.row_bonus + columns * game.column_bonus + colors * game.color_bonus
         game.score[seat] += entry.bonus

@@ -20,7 +20,7 @@ def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any,
 
     `points` (int64[6]) keeps what completing each line with this color brings; `_UNKNOWN` where not yet computed.
     """
-    fallen = widen(game.floor[seat]) + marker
+    fallen = widen(game.floor[seat]) + marker * game.marker_space
     counts, colors = widen(game.counts[seat]), widen(game.colors[seat])
     wall, full = widen(game.wall[seat]), widen(game.full[seat])
     lines = lines_of(game.open[seat], color)
@@ -37,7 +37,7 @@ def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any,
                 points[line] = tiling_points(wall, full | 1 << line, with_line) - points[0]
             earned = points[line]
         best = max(best, earned - floor_penalty(game, fallen + max(0, tiles - room)))
-    return best + floor_penalty(game, widen(game.floor[seat]))
+    return best + floor_penalty(game, widen(game.floor[seat])) - marker * game.marker_price
 
 
 @compiled

@@ -11,23 +11,17 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from azulsim.engine.compiling import as_pointer, compiled, widen
-from azulsim.engine.core import (
-    LEDGER,
-    count_tiles,
-    deal,
-    lane,
-    play,
-    settle,
-    tile,
-)
-from azulsim.engine.denial import denial
+from azulsim.engine import core, general, moves
+from azulsim.engine import denial as colored_denial
+from azulsim.engine.compiling import as_pointer, compiled, lowest_bit, widen
+from azulsim.engine.core import LEDGER, count_tiles, deal, lane, settle
 from azulsim.engine.luck import derive, game_key, next_key, step_key
-from azulsim.engine.moves import count_legal, exact_gain, fill_moves, is_allowed, tie_priority
-from azulsim.engine.record import ALLOWED, SOURCE_LANES
-from azulsim.engine.scoring import NOT_A_NUMBER, call_move
-from azulsim.rules import COLORS, MAX_PLAYERS
-from azulsim.schema import CELL_SHIFT, DEAL_SHIFT, GAMES, MOVES, NOT_LOGGED, ROUNDS, Depth
+from azulsim.engine.moves import tie_priority
+from azulsim.engine.record import ALLOWED, JOKER, SOURCE_LANES, WITH_JOKERS
+from azulsim.engine.scoring import NOT_A_NUMBER, call_move, call_place
+from azulsim.engine.table import allow_all, count_legal, fill_moves, is_allowed
+from azulsim.rules import MAX_PLAYERS
+from azulsim.schema import CELL_SHIFT, COLOR_NAMES, DEAL_SHIFT, GAMES, MOVES, NOT_LOGGED, ROUNDS, Depth
 
 LIVE = np.dtype(
     [
@@ -69,10 +63,10 @@ GOES_ON, IS_OVER = 0, 1
 BLOCK_DONE, BUFFER_FULL, BAD_MOVE, BAD_NUMBER, CANNOT_DEAL = 10, 11, -1, -2, -3
 """Answers of the drivers; negative ones are failures of the game in `live`."""
 
-CENTER_CODES = 1 << 6
-"""Codes below this are moves from the center."""
+PLACE_KEYS = 1 << 16
+"""Where the keys of placing decisions stand, beyond those of moves."""
 
-_LETTERS = np.frombuffer(COLORS.encode(), np.uint8)
+_LETTERS = np.frombuffer("".join(COLOR_NAMES).encode(), np.uint8)
 _EMPTY = np.uint8(ord("."))
 
 _ROUNDS = np.dtype([(c.name, c.dtype) for c in ROUNDS.columns if c.name != "displays"], align=True)
@@ -176,7 +170,7 @@ def write_displays(game: Any, text: Any) -> bool:
     at = 0
     for display in range(1, game.n_displays + 1):
         end = at + game.per_display
-        for color in range(5):
+        for color in range(6):
             for _ in range(lane(game.sources[display], color)):
                 text[at] = _LETTERS[color]
                 at += 1
@@ -193,49 +187,119 @@ def decision_key(game: Any, live: Any) -> Any:
     return next_key(live.turn_keys[game.seat])
 
 
-@compiled
-def advance(game: Any, live: Any, code: Any) -> bool:
-    """Play a legal move; return True if it ended the round, for `end_round` to go on."""
-    if game.holder < 0 and code < CENTER_CODES:
-        live.is_forced = game.mask & ~SOURCE_LANES == 0
-    live.turn_keys[game.seat] = step_key(live.turn_keys[game.seat])
-    live.ply += 1
-    return play(game, code)
+class _Pieces(NamedTuple):
+    """What differs between the printed wall (`engine.core`) and all others (`engine.general`): compiled functions."""
+
+    is_allowed: Any
+    advance: Any
+    log_move: Any
+    end_round: Any
+
+
+def _make_pieces(is_general: bool) -> _Pieces:
+    key = f"is_general={is_general}"
+    play = general.play if is_general else core.play
+    tile_printed, general_is_allowed, printed_is_allowed = core.tile, general.is_allowed, moves.is_allowed
+    exact_gain = general.exact_gain if is_general else moves.exact_gain
+    denial = general.denial if is_general else colored_denial.denial
+    split_take, count_printed = general.split_take, moves.count_legal
+
+    @compiled(key=key)
+    def is_legal(game: Any, allowed: Any, code: Any) -> bool:
+        if is_general:
+            return general_is_allowed(game, allowed, code)
+        return printed_is_allowed(allowed, code)
+
+    @compiled(key=key)
+    def advance(game: Any, live: Any, code: Any) -> bool:
+        """Play a legal move; return True if it ended the round, for `end_round` to go on."""
+        if game.holder < 0 and (code >> 6) & 15 == 0:
+            live.is_forced = game.mask & ~SOURCE_LANES == 0 and game.joker_mask & ~1 == 0
+        live.turn_keys[game.seat] = step_key(live.turn_keys[game.seat])
+        live.ply += 1
+        return play(game, code)
+
+    @compiled(key=key)
+    def log_move(game: Any, live: Any, code: Any, plan: Any, row: Any) -> None:
+        """Fill a row of `moves` for the move about to be played."""
+        source, color, line = (code >> 6) & 15, (code >> 3) & 7, code & 7
+        seat = widen(game.seat)
+        row.game, row.ply, row.round, row.seat = live.game, live.ply, game.round, seat
+        row.source, row.line = source, line
+        if is_general:
+            take = split_take(game, code)
+            placed, tiles = take.placed_color + take.placed_jokers, take.n_color + take.n_jokers
+            row.color = color + JOKER + 1 if code & WITH_JOKERS else color
+            row.jokers = take.placed_jokers
+        else:
+            tiles = lane(game.sources[source], color)
+            placed = min(tiles, line - ((widen(game.counts[seat]) >> (4 * line)) & 15)) if line > 0 else 0
+            row.color, row.jokers = color, 0
+        row.placed, row.overflow = placed, tiles - placed
+        row.marker = source == 0 and game.holder < 0
+        row.n_legal = count_legal(game) if is_general else count_printed(game)
+        row.floor = min(widen(game.floor[seat]), widen(game.n_floor))
+        row.gain = exact_gain(game, code)
+        row.denial = denial(game, code) if plan.logs_denial else NOT_LOGGED
+
+    @compiled(key=key)
+    def end_round(game: Any, live: Any, seats: Any, ledger: Any, plan: Any, log: Any) -> Any:
+        """Tile the walls, and deal the next round or end the game; return GOES_ON, IS_OVER or a failure."""
+        if is_general:
+            status = tile_by_choice(game, live, seats, ledger)
+            if status != GOES_ON:
+                return status
+        else:
+            tile_printed(game, ledger)
+        for seat in range(game.players):
+            entry = ledger[seat]
+            live.wall_points[seat] += entry.gain
+            live.floor_loss[seat] += entry.penalty
+            live.floor_paid[seat] += entry.paid
+            live.marker_takes[seat] += game.holder == seat
+        if plan.depth >= 1:
+            log_tiling(game, live, ledger, plan, log)
+        if game.termination == 0:
+            return begin_round(game, live, ledger, plan, log)
+        finish_game(game, live, ledger, plan, log)
+        return IS_OVER
+
+    return _Pieces(is_legal, advance, log_move, end_round)
+
+
+_columns_of_line, _is_choice, _place_line = general.columns_of_line, general.is_choice, general.place_line
+_choose_by_default, _start_tiling, _finish_tiling = (
+    general.choose_by_default,
+    general.start_tiling,
+    general.finish_tiling,
+)
 
 
 @compiled
-def end_round(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> Any:
-    """Tile the walls, and deal the next round or end the game; return GOES_ON, IS_OVER or CANNOT_DEAL."""
-    tile(game, ledger)
+def tile_by_choice(game: Any, live: Any, seats: Any, ledger: Any) -> Any:
+    """Tile all walls, asking each seat's `place` where it has a choice (6.2); GOES_ON, BAD_MOVE or BAD_NUMBER.
+
+    On a failure `game.seat` says whose it is.
+    """
     for seat in range(game.players):
-        entry = ledger[seat]
-        live.wall_points[seat] += entry.gain
-        live.floor_loss[seat] += entry.penalty
-        live.floor_paid[seat] += entry.paid
-        live.marker_takes[seat] += game.holder == seat
-    if plan.depth >= 1:
-        log_tiling(game, live, ledger, plan, log)
-    if game.termination == 0:
-        return begin_round(game, live, ledger, plan, log)
-    finish_game(game, live, ledger, plan, log)
-    return IS_OVER
-
-
-@compiled
-def log_move(game: Any, live: Any, code: Any, plan: Any, row: Any) -> None:
-    """Fill a row of `moves` for the move about to be played."""
-    source, color, line = code >> 6, (code >> 3) & 7, code & 7
-    seat = widen(game.seat)
-    tiles = lane(game.sources[source], color)
-    placed = min(tiles, line - ((widen(game.counts[seat]) >> (4 * line)) & 15)) if line > 0 else 0
-    row.game, row.ply, row.round, row.seat = live.game, live.ply, game.round, seat
-    row.source, row.color, row.line = source, color, line
-    row.placed, row.overflow = placed, tiles - placed
-    row.marker = source == 0 and game.holder < 0
-    row.n_legal = count_legal(game)
-    row.floor = min(widen(game.floor[seat]), widen(game.n_floor))
-    row.gain = exact_gain(game, code)
-    row.denial = denial(game, code) if plan.logs_denial else NOT_LOGGED
+        _start_tiling(ledger[seat])
+        key = derive(derive(live.seat_keys[seat], game.round), PLACE_KEYS)
+        while game.full[seat]:
+            line = lowest_bit(widen(game.full[seat]))
+            columns = _columns_of_line(game, seat, line)
+            column = 1 + lowest_bit(columns) if columns else 0
+            if _is_choice(game, columns):
+                if seats[seat].place:
+                    column = call_place(seats[seat].place, (game, seat, line, columns, derive(key, line), seats[seat]))
+                    is_legal = 0 < column <= 5 and (columns >> (column - 1)) & 1 == 1
+                    if not is_legal and not (column == 0 and game.may_decline and game.free != 0):
+                        game.seat = seat
+                        return BAD_NUMBER if column == NOT_A_NUMBER else BAD_MOVE
+                else:
+                    column = _choose_by_default(game, seat, line, columns)
+            ledger[seat].gain += _place_line(game, seat, line, column, ledger[seat])
+    _finish_tiling(game, ledger)
+    return GOES_ON
 
 
 @compiled
@@ -283,10 +347,14 @@ def clear_workspaces(seats: Any) -> None:
             memory[:] = 0
 
 
-def _make_play_games(logs_moves: bool) -> Any:
-    """Return the compiled driver, with or without the code that logs moves: it slows the loop even when unused."""
+def _make_play_games(logs_moves: bool, is_general: bool) -> Any:
+    """Return the compiled driver for one kind of rules, with or without the code that logs moves.
 
-    @compiled(key=f"logs_moves={logs_moves}")
+    That code, and that of other rules, slows the loop even where it is not used.
+    """
+    is_legal, advance, log_move, end_round = _PIECES[is_general]
+
+    @compiled(key=f"logs_moves={logs_moves} is_general={is_general}")
     def play_games(
         games: Any, lives: Any, template: Any, plan: Any, seats: Any, first: Any, last: Any, log: Any, reserve: Any
     ) -> Any:
@@ -309,24 +377,31 @@ def _make_play_games(logs_moves: bool) -> Any:
             status = begin_game(game, live, plan, plan.first_deal + number // n_seatings, seating, ledger, log)
             while status == GOES_ON:
                 allowed.mask, allowed.open = game.mask, game.open[game.seat]
+                if is_general:
+                    allowed.joker_mask = game.joker_mask
                 seat = seats[seating, game.seat]
                 code = call_move(seat.move, (game, allowed, decision_key(game, live), seat))
-                if not is_allowed(allowed, code):
+                if not is_legal(game, allowed, code):
                     return BAD_NUMBER if code == NOT_A_NUMBER else BAD_MOVE, number
                 if logs_moves:
                     log_move(game, live, code, plan, moves[used[2]])
                     used[2] += 1
                 if advance(game, live, code):
-                    status = end_round(game, live, ledger, plan, log)
-            if status == CANNOT_DEAL:
-                return CANNOT_DEAL, number
+                    status = end_round(game, live, seats[seating], ledger, plan, log)
+            if status < 0:
+                return status, number
             number += 1
         return BLOCK_DONE, number
 
     return play_games
 
 
-_PLAY_GAMES = {logs_moves: _make_play_games(logs_moves) for logs_moves in (False, True)}
+_PIECES = {is_general: _make_pieces(is_general) for is_general in (False, True)}
+_PLAY_GAMES = {
+    (logs_moves, is_general): _make_play_games(logs_moves, is_general)
+    for logs_moves in (False, True)
+    for is_general in (False, True)
+}
 
 
 def play_games(
@@ -353,7 +428,8 @@ def play_games(
         A status (BLOCK_DONE, BUFFER_FULL, or a failure) and the number of the game to go on with.
     """
     logs_moves = bool(plan["depth"] >= DEPTH_NUMBERS["moves"])
-    return _PLAY_GAMES[logs_moves](games, lives, template, plan, seats, first, last, log, reserve)
+    is_general = bool(template["is_general"])
+    return _PLAY_GAMES[logs_moves, is_general](games, lives, template, plan, seats, first, last, log, reserve)
 
 
 @compiled
@@ -391,7 +467,7 @@ def fill_slots(games: Any, lives: Any, slots: Any, out: Any, offsets: Any, keys:
     offsets[0] = 0
     for i in range(len(slots)):
         game = games[slots[i]]
-        allowed.mask, allowed.open = game.mask, game.open[game.seat]
+        allow_all(game, allowed)
         keys[i] = decision_key(game, lives[slots[i]])
         offsets[i + 1] = offsets[i] + fill_moves(game, allowed, out[offsets[i] :])
 
@@ -423,25 +499,41 @@ def call_slots(games: Any, lives: Any, slots: Any, seats: Any, codes: Any) -> No
     allowed = np.zeros(1, ALLOWED)[0]
     for i in range(len(slots)):
         game = games[slots[i]]
-        allowed.mask, allowed.open = game.mask, game.open[game.seat]
+        allow_all(game, allowed)
         codes[i] = call_move(seats[i].move, (game, allowed, decision_key(game, lives[slots[i]]), seats[i]))
+
+
+_advance_printed, _advance_general = _PIECES[False].advance, _PIECES[True].advance
+_log_printed, _log_general = _PIECES[False].log_move, _PIECES[True].log_move
+_end_printed, _end_general = _PIECES[False].end_round, _PIECES[True].end_round
 
 
 @compiled
 def advance_slots(
-    games: Any, lives: Any, slots: Any, codes: Any, ledger: Any, plan: Any, log: Any, statuses: Any
+    games: Any, lives: Any, slots: Any, codes: Any, seats: Any, ledger: Any, plan: Any, log: Any, statuses: Any
 ) -> None:
-    """Play a chosen move in each slot; `statuses` says what became of each game (BAD_MOVE if it was not legal)."""
+    """Play a chosen move in each slot; `statuses` says what became of each game (BAD_MOVE if it was not legal).
+
+    `seats` is SEAT[slots, players]: who sits in each slot's game, asked for placing decisions.
+    """
     allowed = np.zeros(1, ALLOWED)[0]
     for i in range(len(slots)):
         game, live, code = games[slots[i]], lives[slots[i]], codes[i]
-        allowed.mask, allowed.open = game.mask, game.open[game.seat]
-        if not is_allowed(allowed, code):
+        allow_all(game, allowed)
+        if not is_allowed(game, allowed, code):
             statuses[i] = BAD_NUMBER if code == NOT_A_NUMBER else BAD_MOVE
             continue
         if plan.depth >= 2:
-            log_move(game, live, code, plan, log.moves[log.used[2]])
+            row = log.moves[log.used[2]]
             log.used[2] += 1
+            if game.is_general:
+                _log_general(game, live, code, plan, row)
+            else:
+                _log_printed(game, live, code, plan, row)
         statuses[i] = GOES_ON
-        if advance(game, live, code):
-            statuses[i] = end_round(game, live, ledger, plan, log)
+        is_round_over = _advance_general(game, live, code) if game.is_general else _advance_printed(game, live, code)
+        if is_round_over:
+            if game.is_general:
+                statuses[i] = _end_general(game, live, seats[slots[i]], ledger, plan, log)
+            else:
+                statuses[i] = _end_printed(game, live, seats[slots[i]], ledger, plan, log)

@@ -1,4 +1,4 @@
-"""Legal moves: counted, numbered, and described by the facts that strategies score."""
+"""Legal moves on the printed wall: counted, numbered, and described by the facts that strategies score."""
 
 from __future__ import annotations
 
@@ -19,83 +19,13 @@ from azulsim.engine.core import (
     tiling_points,
 )
 from azulsim.engine.luck import derive
-from azulsim.rules import COLORS
-
-
-class Move(NamedTuple):
-    """One legal move, as a strategy sees it: every field is a number.
-
-    "Now on the wall" counts the tiles of complete pattern lines as if they were tiled already.
-    """
-
-    source: float
-    """0 = center, 1.. = display."""
-    color: float
-    """0 B blue, 1 Y yellow, 2 R red, 3 K black, 4 W white."""
-    line: float
-    """Pattern line 1 to 5, or 0 for the floor line."""
-    tiles: float
-    """Tiles taken."""
-    placed: float
-    """Tiles that go to the pattern line."""
-    overflow: float
-    """Tiles that fall to the floor line; the marker is not counted."""
-    marker: float
-    """1 if the move takes the starting player marker, else 0."""
-    completes: float
-    """1 if the move completes its pattern line, else 0."""
-    gain: float
-    """Exact change of the player's own round-end score, points, before the clamp at 0: `points - penalty`."""
-    points: float
-    """Points that completing the line adds to the coming wall-tiling (0 if the move does not complete it)."""
-    penalty: float
-    """Points that the move adds to the cost of the floor line, marker included (0 or more)."""
-    before: float
-    """Tiles in the pattern line before the move (0 for the floor)."""
-    missing: float
-    """Spaces of the pattern line still empty after the move (0 for the floor)."""
-    column: float
-    """Column 1 to 5 of the wall to which the line's tile will go; 0 for the floor."""
-    row_tiles: float
-    """Tiles now on the wall in the line's row, 0 to 4 (0 for the floor)."""
-    column_tiles: float
-    """Tiles now on the wall in that column (0 for the floor)."""
-    color_tiles: float
-    """Tiles of the move's color now on the wall."""
-    across: float
-    """Length of the horizontal run the line's tile would make on the wall as it is now (0 for the floor)."""
-    down: float
-    """Length of the vertical run it would make (0 for the floor)."""
-    to_center: float
-    """Tiles of other colors that the move pushes to the center."""
-    left: float
-    """Tiles left on the table after the move, all displays and the center."""
-    floor: float
-    """Floor spaces occupied before the move."""
-    rival_row: float
-    """The most tiles now in one row of another player's wall: 4 or more threaten to end the game, 5 will."""
-    round: float
-    """Round, counted from 1."""
-
-
-MOVE = np.dtype([("code", "i2"), *((name, "i2") for name in Move._fields)])
-"""A legal move as a record: its code and the fields of `Move`, for strategies that are not compiled."""
+from azulsim.engine.move import Move
 
 
 @compiled
 def make_code(source: Any, color: Any, line: Any) -> Any:
     """Return the number of a move."""
     return source << 6 | color << 3 | line
-
-
-def format_code(code: int) -> str:
-    """Return a move's text: source, color, line, with `C` for the center and `-` for the floor line.
-
-    >>> format_code(2 << 6 | 0 << 3 | 3), format_code(0 << 6 | 2 << 3 | 0)
-    ('2B3', 'CR-')
-    """
-    source, color, line = code >> 6, code >> 3 & 7, code & 7
-    return f"{source or 'C'}{COLORS[color]}{line or '-'}"
 
 
 @compiled
@@ -196,7 +126,10 @@ class _Before(NamedTuple):
     fallen: int
     base_points: int
     base_penalty: int
-    is_marker_in_center: int
+    marker: int
+    """1 while the marker lies in the center."""
+    marker_space: int
+    marker_price: int
     left: int
     rival_row: int
     round: int
@@ -260,6 +193,8 @@ def look(game: Any, allowed: Any) -> Any:
         tiling_points(wall, full, colors),
         floor_penalty(game, fallen),
         widen(game.holder < 0),
+        game.marker_space if game.holder < 0 else 0,
+        game.marker_price if game.holder < 0 else 0,
         left,
         rival,
         widen(game.round),
@@ -325,10 +260,11 @@ def describe(game: Any, now: Any, target: Any, points: Any, source: Any, color: 
     tiles = lane(table, color)
     placed = min(tiles, target.room)
     overflow = tiles - placed
-    marker = now.is_marker_in_center if source == 0 else 0
+    marker = now.marker if source == 0 else 0
+    space, price = (now.marker_space, now.marker_price) if source == 0 else (0, 0)
     completes = 1 if line > 0 and placed == target.room else 0
     earned = points if completes == 1 else 0
-    penalty = floor_penalty(game, now.fallen + marker + overflow) - now.base_penalty
+    penalty = floor_penalty(game, now.fallen + space + overflow) - now.base_penalty + price
     return Move(
         source,
         color,
@@ -354,6 +290,7 @@ def describe(game: Any, now: Any, target: Any, points: Any, source: Any, color: 
         min(now.fallen, widen(game.n_floor)),
         now.rival_row,
         now.round,
+        0,
     )
 
 
@@ -376,13 +313,16 @@ def fill_moves(game: Any, allowed: Any, out: Any) -> Any:
                 rest &= rest - 1
                 if points == UNKNOWN and is_completing(game, target, source, color, line):
                     points = points_of_completing(now, color, line)
-                _write(out[n], make_code(source, color, line), describe(game, now, target, points, source, color, line))
+                write_move(
+                    out[n], make_code(source, color, line), describe(game, now, target, points, source, color, line)
+                )
                 n += 1
     return n
 
 
 @compiled
-def _write(record: Any, code: Any, move: Any) -> None:
+def write_move(record: Any, code: Any, move: Any) -> None:
+    """Write a move's code and fields to a record (MOVE)."""
     record.code = code
     record.source = move.source
     record.color = move.color
@@ -408,6 +348,7 @@ def _write(record: Any, code: Any, move: Any) -> None:
     record.floor = move.floor
     record.rival_row = move.rival_row
     record.round = move.round
+    record.jokers = move.jokers
 
 
 @compiled
@@ -425,5 +366,8 @@ def exact_gain(game: Any, code: Any) -> Any:
             wall, full, colors = widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat])
             with_line = (colors & ~(15 << (4 * line))) | (color << (4 * line))
             points = tiling_points(wall, full | 1 << line, with_line) - tiling_points(wall, full, colors)
-    marker = 1 if source == 0 and game.holder < 0 else 0
-    return points - floor_penalty(game, fallen + marker + overflow) + floor_penalty(game, fallen)
+    price = 0
+    if source == 0 and game.holder < 0:
+        overflow += game.marker_space
+        price = game.marker_price
+    return points - floor_penalty(game, fallen + overflow) + floor_penalty(game, fallen) - price

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types as python_types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba
@@ -11,11 +11,12 @@ import numpy as np
 from numba import types
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
-from azulsim.engine.compiling import as_pointer, compile_for, compiled, lowest_bit, make_call
-from azulsim.engine.core import play
+from azulsim.engine import general
+from azulsim.engine.compiling import as_pointer, compile_for, compiled, lowest_bit, make_call, popcount, widen
+from azulsim.engine.core import column_bits, play, run_across, run_down
+from azulsim.engine.move import Move, Spot
 from azulsim.engine.moves import (
     UNKNOWN,
-    Move,
     describe,
     is_completing,
     lines_of,
@@ -26,15 +27,23 @@ from azulsim.engine.moves import (
     sources_of,
     tie_priority,
 )
-from azulsim.engine.record import ALLOWED_TYPE, GAME, GAME_TYPE, SEAT_TYPE
+from azulsim.engine.record import ALLOWED_TYPE, GAME, GAME_TYPE, JOKER, MAX_LEGAL, SEAT_TYPE
 
 MOVE_SIGNATURE = types.int64(GAME_TYPE, ALLOWED_TYPE, types.uint64, SEAT_TYPE)
 """What the driver calls: `move(game, allowed, key, seat) -> code`."""
 
+PLACE_SIGNATURE = types.int64(GAME_TYPE, types.int64, types.int64, types.int64, types.uint64, SEAT_TYPE)
+"""What the driver calls on a wall with a choice: `place(game, seat number, line, columns, key, seat) -> column`.
+
+`columns` are the legal ones as bits (bit 0 = column 1), the answer is a column from 1, or 0 to decline."""
+
 NOT_A_NUMBER = -2
 """Answer of a scored strategy whose score was NaN or infinite."""
 
+_color_of, _count_possible, _points_at = general.color_of, general.count_possible, general.points_at
+
 call_move = make_call(MOVE_SIGNATURE)
+call_place = make_call(PLACE_SIGNATURE)
 
 
 @compiled
@@ -65,6 +74,7 @@ def as_floats(move: Any) -> Any:
         float(move.floor),
         float(move.rival_row),
         float(move.round),
+        float(move.jokers),
     )
 
 
@@ -81,7 +91,7 @@ def positional(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bool, key: str | None) -> Any:
-    """Return the compiled `move` that plays the best-scored move, ties broken by `tie_priority`.
+    """Return the compiled `move` that plays the best-scored move of the printed wall, ties broken by `tie_priority`.
 
     Parameters
     ----------
@@ -140,6 +150,130 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
     return scored
 
 
+def make_scored_general(score: Callable[..., float], n_params: int, *, sees_position: bool, key: str | None) -> Any:
+    """Return the same for all other walls and for jokers."""
+    inner = numba.njit(nogil=True, inline="never")(positional(score))
+    list_moves, look_general, describe_general = general.list_moves, general.look, general.describe
+    play_general = general.play
+
+    @compiled(key=None if key is None else f"{key}:general")
+    def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
+        params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
+        now = look_general(game)
+        codes = np.empty(MAX_LEGAL, np.int16)
+        if sees_position:
+            scratch = np.empty(1, GAME)
+        best, best_code, priority, is_priority_known = -np.inf, -1, np.uint64(0), False
+        for i in range(list_moves(game, allowed, codes)):
+            code = widen(codes[i])
+            move = as_floats(describe_general(game, now, code))
+            if sees_position:
+                scratch[0] = game
+                play_general(scratch[0], code)
+                value = float(inner(move, scratch[0], *params))
+            else:
+                value = float(inner(move, *params))
+            if value - value != 0.0:
+                return NOT_A_NUMBER
+            if value > best:
+                best, best_code, is_priority_known = value, code, False
+            elif value == best:
+                if not is_priority_known:
+                    priority, is_priority_known = tie_priority(decision_key, best_code), True
+                other = tie_priority(decision_key, code)
+                if other < priority:
+                    best_code, priority = code, other
+        return best_code
+
+    return scored
+
+
+def make_placed(place: Callable[..., float], where: Sequence[int], *, key: str | None) -> Any:
+    """Return the compiled `place` that takes the best-scored space, ties broken by `tie_priority`.
+
+    Parameters
+    ----------
+    place : function
+        ``place(spot, *params)``.
+    where : sequence of int
+        For each of its parameters, which parameter of the strategy it is.
+    key : str or None
+        As for `make_scored`.
+    """
+    inner = numba.njit(nogil=True)(positional(place))
+    positions = np.array([*where] or [0], np.int64)
+    n_params = len(where)
+    find_kind, look_at_spot = kind_of_line, describe_spot
+
+    @compiled(key=None if key is None else f"{key}:place")
+    def placed(game: Any, seat_number: Any, line: Any, columns: Any, decision_key: Any, seat: Any) -> Any:
+        values = numba.carray(as_pointer(seat.params), max(1, seat.n_params), np.float64)
+        chosen = np.zeros(max(1, n_params))
+        for i in range(n_params):
+            chosen[i] = values[positions[i]]
+        params = to_fixed_tuple(chosen, n_params)
+        kind = find_kind(game, seat_number, line)
+        tiles = np.empty(6, np.int64)
+        for color in range(6):
+            tiles[color] = game.tiles[seat_number, color]
+        best, best_column, priority = -np.inf, 0, np.uint64(0)
+        columns = columns << 1 | 1 if game.may_decline and game.free != 0 else columns << 1
+        while columns:
+            column = lowest_bit(columns)
+            columns &= columns - 1
+            spot = look_at_spot(game, widen(game.wall[seat_number]), tiles, line, column, kind)
+            value = float(inner(spot, *params))
+            if value - value != 0.0:
+                return NOT_A_NUMBER
+            other = tie_priority(decision_key, column)
+            if value > best or (value == best and other < priority):
+                best, best_column, priority = value, column, other
+        return best_column
+
+    return placed
+
+
+@compiled
+def kind_of_line(game: Any, seat: Any, line: Any) -> Any:
+    """Return the color of the tile that a complete line sends to the wall; JOKER if it holds one."""
+    if (widen(game.line_jokers[seat]) >> (4 * line)) & 15 > 0:
+        return JOKER
+    return _color_of(game, seat, line)
+
+
+@compiled
+def describe_spot(game: Any, wall: Any, tiles: Any, line: Any, column: Any, kind: Any) -> Any:
+    """Return the fields of `Spot` as float64; `tiles` (int64[6]) is changed and restored."""
+    row = line - 1
+    row_tiles = float(popcount((wall >> (5 * row)) & 31))
+    color_tiles = float(popcount(widen(tiles[kind])))
+    if column == 0:
+        possible = float(_count_possible(game, wall, tiles))
+        return Spot(float(line), 0.0, float(kind), 0.0, 0.0, 0.0, row_tiles, 0.0, color_tiles, possible)
+    x = column - 1
+    space = 1 << (5 * row + x)
+    tiles[kind] |= space
+    possible = float(_count_possible(game, wall | space, tiles))
+    tiles[kind] &= ~space
+    return Spot(
+        float(line),
+        float(column),
+        float(kind),
+        float(_points_at(game, wall, row, x)),
+        float(run_across(wall | space, row, x)),
+        float(run_down(wall | space, row, x)),
+        row_tiles,
+        float(popcount(column_bits(wall, x))),
+        color_tiles,
+        possible,
+    )
+
+
 def address_of_move(move: Any) -> int:
     """Compile a `move` for the driver's signature and return its address; keep `move` alive while it is used."""
     return compile_for(move, MOVE_SIGNATURE)
+
+
+def address_of_place(place: Any) -> int:
+    """Compile a `place` for the driver's signature and return its address; keep `place` alive while it is used."""
+    return compile_for(place, PLACE_SIGNATURE)

@@ -96,7 +96,8 @@ WITH walls AS (
 )
 SELECT game, round, seat, row::UTINYINT AS row, col::UTINYINT AS "column", {list(COLOR_NAMES)}[code + 1] AS color,
     h::UTINYINT AS across, v::UTINYINT AS down,
-    greatest(1, CASE WHEN h > 1 THEN h ELSE 0 END + CASE WHEN v > 1 THEN v ELSE 0 END)::SMALLINT AS points
+    (greatest(1, CASE WHEN h > 1 THEN h ELSE 0 END + CASE WHEN v > 1 THEN v ELSE 0 END) * {{multiplier}})::SMALLINT
+        AS points
 FROM runs ORDER BY game, round, seat, row
 """
 
@@ -257,7 +258,7 @@ class Run:
             self._check_column(table, column, known)
         cells = self._matching_cells(table, filters, known)
         rest = {column: value for column, value in filters.items() if column not in self.cells.columns}
-        query = f"SELECT {', '.join(self._typed(column) for column in wanted)} FROM "
+        query = f"SELECT {', '.join(self._typed(table, column) for column in wanted)} FROM "
         query += self._view(table, [commit for commit in self.commits if commit.cell in cells])
         joined = [name for name in _FROM_SEATS if name in {*wanted, *rest} and name not in _stored_names(table)]
         if joined:
@@ -314,7 +315,8 @@ class Run:
     def _stored(self, table: Table, commits: Sequence[Commit]) -> str:
         """Return the SQL that scans the files of a table; an empty, typed relation if there are none."""
         if table is PLACEMENTS:
-            return f"({_PLACEMENTS.format(rounds=self._stored(TABLES['rounds'], commits))})"
+            rounds = self._stored(TABLES["rounds"], commits)
+            return f"({_PLACEMENTS.format(rounds=rounds, multiplier=self._multiplier_sql())})"
         paths = [table_path(self.path, table.name, c.shard) for c in commits if table.name in c.tables]
         if not paths:
             columns = [f"NULL::{_SQL_TYPES[_stored_type(c)]} AS {_quote(c.name)}" for c in table.columns]
@@ -323,9 +325,18 @@ class Run:
         files = ", ".join(_literal(glob.escape(str(path))) for path in paths)
         return f"read_parquet([{files}], hive_partitioning = false, union_by_name = false)"
 
-    def _typed(self, name: str) -> str:
+    def _multiplier_sql(self) -> str:
+        """Return the SQL of the multiplier of a tile's space, which may differ from cell to cell."""
+        cells = {cell.index: "".join(cell.rules.multipliers) for cell in self.manifest.cells}
+        special = {index: digits for index, digits in cells.items() if set(digits) != {"1"}}
+        if not special:
+            return "1"
+        cases = " ".join(f"WHEN {index} THEN {[int(digit) for digit in digits]}" for index, digits in special.items())
+        return f"coalesce((CASE game >> {CELL_SHIFT} {cases} END)[(row - 1) * 5 + col], 1)"
+
+    def _typed(self, table: Table, name: str) -> str:
         """Return a column as it goes into a frame: coded text as an enumeration with all its names, in order."""
-        names = self.manifest.specs if name == "spec" else _NAMES.get(name, ())
+        names = self.manifest.specs if name == "spec" else _names_of(table).get(name, ())
         if not names:
             return _quote(name)
         return f"{_quote(name)}::ENUM({', '.join(_literal(text) for text in names)}) AS {_quote(name)}"
@@ -346,7 +357,8 @@ class Run:
         return "\n".join(lines)
 
 
-_NAMES = {column.name: column.names for table in TABLES.values() for column in table.columns if column.names}
+def _names_of(table: Table) -> dict[str, tuple[str, ...]]:
+    return {column.name: column.names for column in table.columns if column.names}
 
 
 def _stored_type(column: Column) -> str:

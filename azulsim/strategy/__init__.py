@@ -15,10 +15,11 @@ A strategy is one function with the decorator `@strategy`, of one of four kinds 
     @strategy(reads_only=True)
     def fast(scratch, moves, key, params, workspace): ...  # compiled; returns a move's code
 
-The best-scored move is played, ties are broken by the engine. See docs/STRATEGIES.md.
+The best-scored move is played, ties are broken by the engine. On walls that leave a choice of column, the engine's
+default places the tiles, or a function given as `@strategy(place=...)`. See docs/STRATEGIES.md.
 """
 
-from azulsim.engine.moves import Move
+from azulsim.engine.move import Move, Spot
 from azulsim.strategy.definition import Definition, Strategy, strategy
 from azulsim.strategy.functions import maximum, minimum, where
 from azulsim.strategy.view import DecisionRng, Moves, View
@@ -28,6 +29,7 @@ __all__ = [
     "Definition",
     "Move",
     "Moves",
+    "Spot",
     "Strategy",
     "View",
     "maximum",

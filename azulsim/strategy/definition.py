@@ -15,7 +15,13 @@ import numpy.typing as npt
 
 from azulsim.engine.compiling import as_pointer, compiled
 from azulsim.engine.record import GAME
-from azulsim.engine.scoring import address_of_move, make_scored
+from azulsim.engine.scoring import (
+    address_of_move,
+    address_of_place,
+    make_placed,
+    make_scored,
+    make_scored_general,
+)
 from azulsim.errors import InputError, StrategyError, did_you_mean
 
 Shape = Literal["score", "score_position", "choose", "move"]
@@ -52,6 +58,9 @@ class Definition:
         Bytes of its own memory that a compiled move asks for; zeroed before each game.
     reads_only : bool
         True if a compiled move promises not to change `scratch`, and so may look at the game itself.
+    place : function or None
+        ``place(spot, *, ...)`` scores the spaces for a tile on a wall with a choice; its keyword parameters are
+        parameters of the strategy. Without one the engine's default is used.
     """
 
     function: Callable[..., Any]
@@ -59,6 +68,7 @@ class Definition:
     defaults: Mapping[str, float]
     workspace: int = 0
     reads_only: bool = False
+    place: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself, as in a test of a score on one made-up move."""
@@ -79,7 +89,11 @@ class Definition:
 def strategy(function: Callable[..., Any]) -> Definition: ...
 @overload
 def strategy(
-    *, params: Mapping[str, float] | None = None, workspace: int = 0, reads_only: bool = False
+    *,
+    params: Mapping[str, float] | None = None,
+    workspace: int = 0,
+    reads_only: bool = False,
+    place: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Definition]: ...
 
 
@@ -89,6 +103,7 @@ def strategy(
     params: Mapping[str, float] | None = None,
     workspace: int = 0,
     reads_only: bool = False,
+    place: Callable[..., Any] | None = None,
 ) -> Definition | Callable[[Callable[..., Any]], Definition]:
     """Make a function a strategy; use as a decorator.
 
@@ -107,7 +122,10 @@ def strategy(
         shape, defaults = _inspect(function)
         if params is not None and shape != "move":
             raise InputError(f"strategy {function.__name__!r}: params= is for compiled moves; use keyword parameters")
-        return Definition(function, shape, dict(params or defaults), workspace, reads_only)
+        own = dict(params or defaults)
+        if place is not None:
+            _check_place(function.__name__, place, own)
+        return Definition(function, shape, own, workspace, reads_only, place)
 
     return define if function is None else define(function)
 
@@ -130,6 +148,18 @@ def _inspect(function: Callable[..., Any]) -> tuple[Shape, dict[str, float]]:
             "then * and parameters of its own"
         )
     return shape, defaults
+
+
+def _check_place(name: str, place: Callable[..., Any], params: Mapping[str, float]) -> None:
+    first, *others = inspect.signature(place).parameters.values()
+    if first.name != "spot" or any(other.kind is not other.KEYWORD_ONLY for other in others):
+        raise InputError(f"strategy {name!r}: write place(spot, *, ...) with parameters of the strategy")
+    for other in others:
+        if other.name not in params:
+            raise InputError(
+                f"strategy {name!r}: place has a parameter {other.name!r} that the strategy has not"
+                + did_you_mean(other.name, params)
+            )
 
 
 class Strategy:
@@ -209,19 +239,37 @@ class Strategy:
             return slower, f"{self.spec}: runs {slower}, since it cannot be compiled: {_first_line(error)}"
         return "compiled", ""
 
+    @property
+    def _key(self) -> str | None:
+        return None if self._cache_key is None else f"{self._cache_key}:{self.definition.name}"
+
     @cached_property
     def move(self) -> Any:
         """The compiled ``move(game, allowed, key, seat)``, kept alive here while its address is used."""
+        if self.definition.shape == "move":
+            return _adapt_move(self.definition, self._key)
+        return self._make_scored(make_scored)
+
+    @cached_property
+    def general_move(self) -> Any:
+        """The same for walls with a choice and for jokers."""
+        if self.definition.shape == "move":
+            return self.move
+        return self._make_scored(make_scored_general)
+
+    def _make_scored(self, make: Callable[..., Any]) -> Any:
         definition = self.definition
-        key = None if self._cache_key is None else f"{self._cache_key}:{definition.name}"
-        if definition.shape in ("score", "score_position"):
-            return make_scored(
-                definition.function,
-                len(definition.defaults),
-                sees_position=definition.shape == "score_position",
-                key=key,
-            )
-        return _adapt_move(definition, key)
+        sees_position = definition.shape == "score_position"
+        return make(definition.function, len(definition.defaults), sees_position=sees_position, key=self._key)
+
+    @cached_property
+    def place(self) -> Any:
+        """The compiled ``place(game, seat number, line, columns, key, seat)``; None for the engine's default."""
+        if self.definition.place is None:
+            return None
+        names = list(self.definition.defaults)
+        wanted = [p.name for p in inspect.signature(self.definition.place).parameters.values()][1:]
+        return make_placed(self.definition.place, [names.index(name) for name in wanted], key=self._key)
 
     @cached_property
     def address(self) -> int:
@@ -233,6 +281,27 @@ class Strategy:
             Whatever Numba raises if the function cannot be compiled.
         """
         return address_of_move(self.move)
+
+    @cached_property
+    def general_address(self) -> int:
+        """The address of the compiled move for walls with a choice and for jokers."""
+        return address_of_move(self.general_move)
+
+    @cached_property
+    def place_address(self) -> int:
+        """The address of the compiled `place`; 0 for the engine's default.
+
+        Raises
+        ------
+        StrategyError
+            If the function cannot be compiled.
+        """
+        if self.place is None:
+            return 0
+        try:
+            return address_of_place(self.place)
+        except Exception as error:
+            raise StrategyError(f"{self.spec}: place cannot be compiled: {_first_line(error)}") from error
 
 
 def _adapt_move(definition: Definition, key: str | None) -> Any:

@@ -2,7 +2,10 @@
 
 A position is a game record (`azulsim.engine.record.GAME`); ask it through these functions, which run in plain Python
 and in compiled code alike. Seats count from 0; sources, lines, rows and columns as on the table: source 0 is the
-center, line 0 the floor line, rows and columns 1 to 5; colors are 0 B, 1 Y, 2 R, 3 K, 4 W.
+center, line 0 the floor line, rows and columns 1 to 5; colors are 0 B, 1 Y, 2 R, 3 K, 4 W, 5 joker.
+
+Everything works under all rules, but for `column_of`, `diagonal_of`, `tiling_points` and `wall_when_tiled`, which know
+the printed wall only, and `lines_of`, `sources_of` and `make_code`, which know no jokers.
 """
 
 from __future__ import annotations
@@ -18,28 +21,25 @@ from azulsim.engine.core import (
     count_tiles,
     floor_penalty,
     lane,
-    play,
     run_across,
     run_down,
     run_points,
-    tile,
     tiling_points,
 )
 from azulsim.engine.luck import below, derive
 from azulsim.engine.moves import (
-    count_moves,
     diagonal_of,
-    exact_gain,
-    is_allowed,
     lines_of,
     make_code,
-    nth_move,
     sources_of,
     tie_priority,
     wall_when_tiled,
 )
+from azulsim.engine.record import MAX_LEGAL
+from azulsim.engine.table import count_moves, exact_gain, is_allowed, list_moves, nth_move, play, tile
 
 __all__ = [
+    "MAX_LEGAL",
     "below",
     "bonus_points",
     "color_of_line",
@@ -66,6 +66,7 @@ __all__ = [
     "is_marker_in_center",
     "lane",
     "lines_of",
+    "list_moves",
     "lowest_bit",
     "make_code",
     "mover",
@@ -130,6 +131,8 @@ def count_column(position: Any, seat: int, column: int) -> int:
 @compiled
 def count_color(position: Any, seat: int, color: int) -> int:
     """Return the tiles of a color on the seat's wall."""
+    if position.is_general:
+        return popcount(widen(position.tiles[seat, color]))
     return popcount(widen(position.wall[seat]) & diagonal_of(color))
 
 
@@ -141,7 +144,7 @@ def count_in_line(position: Any, seat: int, line: int) -> int:
 
 @compiled
 def color_of_line(position: Any, seat: int, line: int) -> int:
-    """Return the color of a pattern line, or -1 if it is empty."""
+    """Return the color of a pattern line, 5 if it holds jokers alone, or -1 if it is empty."""
     if count_in_line(position, seat, line) == 0:
         return -1
     return (widen(position.colors[seat]) >> (4 * line)) & 15

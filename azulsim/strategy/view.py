@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from azulsim.engine.moves import Move, format_code
+from azulsim.engine.move import Move, format_code
 from azulsim.engine.record import GAME
-from azulsim.rules import COLORS, Rules
+from azulsim.rules import COLORED_WALL, Rules
+from azulsim.schema import COLOR_NAMES
 from azulsim.strategy.functions import as_column
 
 T = TypeVar("T")
@@ -118,17 +119,12 @@ class View:
     @cached_property
     def walls(self) -> list[list[str]]:
         """The wall of each seat: five strings of five letters, `.` for an empty space."""
-        return [wall_text(int(wall)) for wall in self._game["wall"][: self.players]]
+        return [wall_text(self._game, seat) for seat in range(self.players)]
 
     @cached_property
     def lines(self) -> list[list[str]]:
         """The pattern lines of each seat: five strings, such as `""`, `"RR"`."""
-        return [
-            lines_text(int(counts), int(colors))
-            for counts, colors in zip(
-                self._game["counts"][: self.players], self._game["colors"][: self.players], strict=True
-            )
-        ]
+        return [lines_text(self._game, seat) for seat in range(self.players)]
 
     @cached_property
     def displays(self) -> list[str]:
@@ -152,8 +148,11 @@ class View:
 
 
 def counts_by_color(lanes: int) -> dict[str, int]:
-    """Return the count of each color in a word of color lanes."""
-    return {color: lanes >> 8 * i & 255 for i, color in enumerate(COLORS)}
+    """Return the count of each color, and of jokers if there are any, in a word of color lanes."""
+    counts = {color: lanes >> 8 * i & 255 for i, color in enumerate(COLOR_NAMES)}
+    if not counts["J"]:
+        del counts["J"]
+    return counts
 
 
 def tiles_text(lanes: int) -> str:
@@ -161,17 +160,26 @@ def tiles_text(lanes: int) -> str:
     return "".join(color * n for color, n in counts_by_color(lanes).items())
 
 
-def lines_text(counts: int, colors: int) -> list[str]:
-    """Return the five pattern lines as letters."""
-    return [COLORS[colors >> 4 * line & 15] * n if (n := counts >> 4 * line & 15) else "" for line in range(1, 6)]
+def lines_text(game: Any, seat: int) -> list[str]:
+    """Return the five pattern lines of a seat as letters, jokers first."""
+    counts, colors, jokers = (int(game[name][seat]) for name in ("counts", "colors", "line_jokers"))
+    texts = []
+    for line in range(1, 6):
+        count, n_jokers = counts >> 4 * line & 15, jokers >> 4 * line & 15
+        texts.append("J" * n_jokers + COLOR_NAMES[colors >> 4 * line & 7] * (count - n_jokers))
+    return texts
 
 
-def wall_text(wall: int) -> list[str]:
-    """Return the five rows of a colored wall as letters."""
-    return [
-        "".join(COLORS[(column - row) % 5] if wall >> 5 * row + column & 1 else "." for column in range(5))
-        for row in range(5)
-    ]
+def wall_text(game: Any, seat: int) -> list[str]:
+    """Return the five rows of a seat's wall as letters."""
+    wall = int(game["wall"][seat])
+    rows = [[COLORED_WALL[r][c] if wall >> 5 * r + c & 1 else "." for c in range(5)] for r in range(5)]
+    if game["is_general"]:
+        for color, spaces in zip(COLOR_NAMES, game["tiles"][seat].tolist(), strict=True):
+            for space in range(25):
+                if spaces >> space & 1:
+                    rows[space // 5][space % 5] = color
+    return ["".join(row) for row in rows]
 
 
 _MASK = (1 << 64) - 1
