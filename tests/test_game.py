@@ -112,7 +112,7 @@ def test_undo_goes_back_exactly(players: int) -> None:
         ("", "write source, color and line"),
         ("2B6", "write source, color and line"),
         ("xB1", "write source, color and line"),
-        ("2J1", "write source, color and line"),
+        ("2J1", "not legal"),
         ("0B1", "write source, color and line"),
         ("12B1", "write source, color and line"),
         ("²B1", "write source, color and line"),

@@ -11,25 +11,25 @@ from pathlib import Path
 import pytest
 
 import azulsim
-from azulsim.engine import moves
+from azulsim.engine import move
 from azulsim.registry import list_strategies, load_definition
-from azulsim.strategy import Move, toolbox
+from azulsim.strategy import Move, Spot, toolbox
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "STRATEGIES.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 
 
-def describe_fields() -> str:
-    """The table of the fields of `Move`: a class body's strings are its fields' docstrings."""
-    tree = ast.parse(inspect.getsource(moves))
-    body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Move").body
+def describe_fields(of: type = Move) -> str:
+    """The table of the fields of `Move` or `Spot`: a class body's strings are its fields' docstrings."""
+    tree = ast.parse(inspect.getsource(move))
+    body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == of.__name__).body
     lines = ["| field | |", "|---|---|"]
     for field, doc in pairwise(body):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
             assert isinstance(doc, ast.Expr)
-            lines.append(f"| `{field.target.id}` | {inspect.cleandoc(ast.literal_eval(doc.value))} |")
-    assert len(lines) == 2 + len(Move._fields)
+            lines.append(f"| `{field.target.id}` | {' '.join(ast.literal_eval(doc.value).split())} |")
+    assert len(lines) == 2 + len(of._fields)  # type: ignore[attr-defined]
     return "\n".join(lines)
 
 
@@ -38,6 +38,8 @@ def describe_toolbox() -> str:
     lines = ["| function | |", "|---|---|"]
     for name in toolbox.__all__:
         function = getattr(toolbox, name)
+        if not callable(function):
+            continue
         plain = getattr(function, "py_func", None) or getattr(function, "_defn", function)
         arguments = [a for a in inspect.signature(plain).parameters if a != "typingctx"]
         doc = (inspect.getdoc(plain) or "").splitlines()[0]
@@ -59,7 +61,7 @@ def describe_strategies() -> str:
     return "\n".join(lines)
 
 
-TABLES = {"fields": describe_fields, "functions": describe_toolbox, "strategies": describe_strategies}
+TABLES = {"fields": describe_fields, "spot": lambda: describe_fields(Spot), "functions": describe_toolbox, "strategies": describe_strategies}
 
 
 @pytest.mark.parametrize("name", list(TABLES))
@@ -80,13 +82,14 @@ def test_the_examples_of_the_document_run(
             names.append(re.findall(r"^def (\w+)", example, re.MULTILINE)[-1])
         else:
             exec(compile(example, str(DOCUMENT), "exec"), {})
-    assert len(names) == 4
+    assert len(names) == 5
     printed = capsys.readouterr()
     assert "over after" in printed.out
     assert "runs" not in printed.err
     entries = {entry.name: entry for entry in list_strategies()}
     shapes = [load_definition(entries[name]).shape for name in names]
-    assert shapes == ["score", "score_position", "choose", "move"]
+    assert shapes == ["score", "score_position", "choose", "move", "score"]
+    assert load_definition(entries[names[4]]).place is not None
     assert azulsim.play(names[0], names[3]).is_over
 
 

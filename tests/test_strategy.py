@@ -452,6 +452,7 @@ def expected_move(game: Reference, move: ReferenceMove) -> Move:
         floor=facts.floor,
         rival_row=max(rivals),
         round=game.round,
+        jokers=0,
     )
 
 
@@ -493,7 +494,7 @@ def test_a_strategy_sees_the_table_and_every_fact_of_every_move(players: int, ru
         legal = game.legal_moves()
         assert len(moves) == len(seen) == len(legal)
         for move in legal:
-            assert seen[tuple(move)] == expected_move(game, move)
+            assert seen[move.source, move.color, move.line] == expected_move(game, move)
         index = rng.integers(len(moves)) if rng.random() < 0.5 else int((moves.line * moves.placed).argmax())
         chosen = moves[index]
         assert moves.text(index) == f"{chosen.source or 'C'}{COLORS[chosen.color]}{chosen.line or '-'}"
