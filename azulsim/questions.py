@@ -59,6 +59,8 @@ class Comparison:
 
     def __str__(self) -> str:
         parts = [_format_ranking(self.ranking, self._leads)]
+        if notes := sorted({note for note in self.ranking["elo_note"] if note}):
+            parts.append("\n".join(f"* Elo: {note}" for note in notes))
         if len(self.ranking) > 2:
             parts.append("how often the row finishes ahead of the column, ties counting half")
             parts.append(_format_payoffs(self.ranking, self.payoffs))
@@ -87,7 +89,7 @@ def compare(
     Parameters
     ----------
     specs
-        Two strategies or more, such as `"greedy"`, `"greedy(floor=2)"` or `"my.py:mine"`.
+        Two strategies or more, such as `"greedy"`, `"connector(link=0.5)"` or `"my.py:mine"`.
     players
         Players at the table, 2 to 4. With fewer strategies than players, some sit more than once.
     deals
@@ -153,6 +155,7 @@ def rank(run: Run) -> tuple[pd.DataFrame, tuple[Estimate, ...]]:
     for name in ("win_share", "times_fair", "elo", "score"):
         part = estimates[name].loc[order]
         ranking[[name, f"{name}_low", f"{name}_high"]] = part[["estimate", "low", "high"]].to_numpy(float)
+    ranking["elo_note"] = estimates["elo"].loc[order]["note"].fillna("").astype(str).to_numpy()
     leads = tuple(_leads(run, list(order)))
     for name, of in (("lead", "value"), ("lead_low", "low"), ("lead_high", "high"), ("lead_mde", "mde")):
         ranking[name] = [*(getattr(lead, of) for lead in leads), math.nan]
@@ -209,7 +212,7 @@ def _format_ranking(ranking: pd.DataFrame, leads: Sequence[Estimate]) -> str:
                 _format_interval(row, "win_share"),
                 str(leads[place]) if place < len(leads) else "",
                 f"{row['times_fair']:.2f}",
-                _format_interval(row, "elo", signed=True),
+                _format_interval(row, "elo", signed=True) + ("*" if row["elo_note"] else ""),
                 f"{row['score']:.1f}",
                 f"{row['n_deals']:,}",
             ]

@@ -132,9 +132,9 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
                     if sees_position:
                         scratch[0] = game
                         play(scratch[0], code)
-                        value = float(inner(move, scratch[0], *params))
+                        value = 1.0 * inner(move, scratch[0], *params)
                     else:
-                        value = float(inner(move, *params))
+                        value = 1.0 * inner(move, *params)
                     if value - value != 0.0:
                         return NOT_A_NUMBER
                     if value > best:
@@ -170,9 +170,9 @@ def make_scored_general(score: Callable[..., float], n_params: int, *, sees_posi
             if sees_position:
                 scratch[0] = game
                 play_general(scratch[0], code)
-                value = float(inner(move, scratch[0], *params))
+                value = 1.0 * inner(move, scratch[0], *params)
             else:
-                value = float(inner(move, *params))
+                value = 1.0 * inner(move, *params)
             if value - value != 0.0:
                 return NOT_A_NUMBER
             if value > best:
@@ -222,7 +222,7 @@ def make_placed(place: Callable[..., float], where: Sequence[int], *, key: str |
             column = lowest_bit(columns)
             columns &= columns - 1
             spot = look_at_spot(game, widen(game.wall[seat_number]), tiles, line, column, kind)
-            value = float(inner(spot, *params))
+            value = 1.0 * inner(spot, *params)
             if value - value != 0.0:
                 return NOT_A_NUMBER
             other = tie_priority(decision_key, column)
