@@ -1,0 +1,138 @@
+"""Reads the tables of a shard as plain arrays, and holds them against the fingerprints of its commit marker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from azulsim.errors import InputError
+from azulsim.log.manifest import Commit, is_shard_name, read_commits, table_path
+from azulsim.log.write import _hash_columns, hash_failures
+from azulsim.schema import FAILURES, NOT_LOGGED, Column, Table
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A table of a shard, column by column; coded columns are codes, as in the schema."""
+
+    values: dict[str, Array]
+    empty: dict[str, npt.NDArray[np.bool_]]
+    """For each column with cells that should hold something and hold nothing, which ones."""
+
+    def __len__(self) -> int:
+        return len(next(iter(self.values.values())))
+
+    @property
+    def content(self) -> str:
+        """The fingerprint, as in the commit marker."""
+        return _hash_columns(self.values)
+
+
+def read_columns(folder: Path, table: Table, shard: str, *, specs: Sequence[str], text_width: int) -> Columns:
+    """Read a table of a shard.
+
+    Parameters
+    ----------
+    text_width
+        Width of the table's text column in this cell, if it has one.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, is not parquet, or does not have the columns of the table.
+    """
+    path = table_path(folder, table.name, shard)
+    found = _read_parquet(path)
+    expected = [column.name for column in table.columns]
+    if found.column_names != expected:
+        raise InputError(f"{path}: its columns are {', '.join(found.column_names)}, not {', '.join(expected)}")
+    values, empty = {}, {}
+    for column in table.columns:
+        data = found.column(column.name)
+        may_be_empty = column.dtype == "i2"
+        if data.null_count and not may_be_empty:
+            empty[column.name] = data.is_null().to_numpy()
+        try:
+            values[column.name] = _to_numpy(column, data, specs, text_width)
+        except (pa.ArrowException, UnicodeEncodeError, ValueError) as error:
+            raise InputError(f"{path}: column {column.name!r} cannot be read: {error}") from None
+    return Columns(values, empty)
+
+
+def _read_parquet(path: Path) -> Any:
+    try:
+        return pq.read_table(path, partitioning=None, use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
+
+
+def _to_numpy(column: Column, data: Any, specs: Sequence[str], text_width: int) -> Array:
+    if column.dtype == "S":
+        return _read_text(data, text_width)
+    if names := tuple(specs) if column.name == "spec" else column.names:
+        return _read_codes(data, names, np.dtype(column.dtype))
+    kind = np.dtype(column.dtype)
+    array = data.cast(pa.from_numpy_dtype(kind)).combine_chunks()
+    if array.null_count:
+        array = array.fill_null(NOT_LOGGED if column.dtype == "i2" else False if column.dtype == "?" else 0)
+    return np.asarray(array.to_numpy(zero_copy_only=False), kind)
+
+
+def _read_text(data: Any, width: int) -> Array:
+    """Return text as bytes; the usual case, where each text is empty or of full width, takes no loop."""
+    array = data.cast(pa.large_binary()).combine_chunks().fill_null(b"")
+    offsets = np.frombuffer(array.buffers()[1], np.int64)[array.offset : array.offset + len(array) + 1]
+    lengths = np.diff(offsets)
+    if not np.isin(lengths, (0, width)).all():
+        texts = array.to_pylist()
+        return np.array(texts, f"S{max(width, *map(len, texts))}")
+    letters = np.zeros((len(array), width), np.uint8)
+    if lengths.any():
+        data_bytes = np.frombuffer(array.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
+        letters[lengths == width] = data_bytes.reshape(-1, width)
+    return letters.reshape(-1).view(f"S{width}")
+
+
+def _read_codes(data: Any, names: Sequence[str], kind: np.dtype[Any]) -> Array:
+    """Turn names into codes, whatever codes the file itself gives them."""
+    if not pa.types.is_dictionary(data.type):
+        data = data.dictionary_encode()
+    array = data.unify_dictionaries().combine_chunks()
+    known = {name: code for code, name in enumerate(names)}
+    unknown = np.iinfo(kind).max  # a text that is none of the names
+    codes = np.array([known.get(name, unknown) for name in array.dictionary.to_pylist()] or [0], kind)
+    found: Array = codes[array.indices.fill_null(0).to_numpy(zero_copy_only=False)]
+    return found
+
+
+def read_failures(folder: Path, shard: str) -> tuple[list[dict[str, Any]], str]:
+    """Read the failures of a shard as plain rows, and their fingerprint."""
+    path = table_path(folder, FAILURES.name, shard)
+    found = _read_parquet(path)
+    expected = [column.name for column in FAILURES.columns]
+    if found.column_names != expected:
+        raise InputError(f"{path}: its columns are {', '.join(found.column_names)}, not {', '.join(expected)}")
+    rows = found.to_pylist()
+    if any(None in row.values() for row in rows):
+        raise InputError(f"{path}: has empty cells")
+    return rows, hash_failures(rows)
+
+
+def find_stray_markers(folder: Path, commits: Sequence[Commit]) -> Iterator[str]:
+    """Yield the name of each file among the commit markers that is none, or is damaged."""
+    good = {f"{commit.shard}.json" for commit in commits}
+    for path in sorted((folder / "commits").iterdir()):
+        if path.name not in good and is_shard_name(path.stem):
+            yield path.name
+
+
+__all__ = ["Columns", "find_stray_markers", "read_columns", "read_commits", "read_failures"]

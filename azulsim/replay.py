@@ -1,0 +1,603 @@
+"""Checks a run by playing its log again, and shows logged games.
+
+Nothing that a run folder holds is executed, and no strategy is imported: the logged moves are enough. Fingerprints
+tell whether a file is as it was written; replaying tells whether what was written can be true, so that a changed cell
+is found even if whoever changed it made the fingerprints anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+
+from azulsim.engine import driver, replaying
+from azulsim.engine.compiling import address_of
+from azulsim.engine.driver import LIVE, PLAN, Log, join_displays, make_log
+from azulsim.engine.luck import DEAL_DOMAIN, DECISION_DOMAIN, root_key
+from azulsim.engine.record import GAME, SEAT, make_template
+from azulsim.engine.replaying import SPAN, Logged
+from azulsim.errors import InputError
+from azulsim.log import Cell, Commit, Manifest
+from azulsim.log.check import Columns, find_stray_markers, read_columns, read_failures
+from azulsim.log.manifest import find_gap, read_commits, read_manifest
+from azulsim.rules import Termination
+from azulsim.schema import GAMES, MOVES, NOT_LOGGED, ROUNDS, Column, Table, game_id, stored_at
+
+Array = npt.NDArray[Any]
+
+MAX_SHOWN = 20
+"""Disagreements that are named; the others are counted."""
+
+CHECKS = {
+    "games": "fingerprints; every game and seat there once; specs, placements, win shares, bonuses, ends and scores "
+    "against the other columns of games",
+    "rounds": "fingerprints; games as at depth games; every round there once; rounds against one another and totals "
+    "against games",
+    "moves": "fingerprints; every game replayed from its deal and its moves, and every cell compared",
+}
+"""What can be checked at each depth of the log."""
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A row, or a part of the run folder, that is not as it must be."""
+
+    table: str
+    shard: str
+    text: str
+    """What is wrong, for a person."""
+    key: Mapping[str, int] = field(default_factory=dict)
+    """The key columns of the row, as they must be."""
+    column: str = ""
+    logged: Any = None
+    replayed: Any = None
+
+    def __str__(self) -> str:
+        row = "".join(f" {name}={value}" for name, value in self.key.items())
+        return f"{self.table} {self.shard}{row}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a check of a run found."""
+
+    run: Path
+    depth: str
+    checks: str
+    n_games: int
+    n_shards: int
+    n_planned: int
+    disagreements: tuple[Disagreement, ...]
+    """The first ones, in canonical order."""
+    n_disagreements: int
+
+    @property
+    def is_good(self) -> bool:
+        """True if nothing disagrees."""
+        return self.n_disagreements == 0
+
+    def __str__(self) -> str:
+        lines = [str(disagreement) for disagreement in self.disagreements]
+        if more := self.n_disagreements - len(self.disagreements):
+            lines.append(f"... and {more:,} more")
+        shards = f"{self.n_shards:,} of {self.n_planned:,} shards" if self.n_shards < self.n_planned else ""
+        result = f"{self.n_disagreements:,} disagreements" if self.n_disagreements else "all well"
+        lines.append(f"{self.run}: {result}; {self.n_games:,} games{f' in {shards}' if shards else ''}")
+        lines.append(f"checked at log depth {self.depth}: {self.checks}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data for JSON."""
+        return {
+            "run": str(self.run),
+            "ok": self.is_good,
+            "depth": self.depth,
+            "checks": self.checks,
+            "games": self.n_games,
+            "shards": self.n_shards,
+            "shards_planned": self.n_planned,
+            "n_disagreements": self.n_disagreements,
+            "disagreements": [
+                {
+                    "table": item.table,
+                    "shard": item.shard,
+                    "key": dict(item.key),
+                    "column": item.column,
+                    "logged": item.logged,
+                    "replayed": item.replayed,
+                    "text": str(item),
+                }
+                for item in self.disagreements
+            ],
+        }
+
+
+def verify_run(path: str | Path, *, jobs: int = 1) -> Verification:
+    """Check the fingerprints of a run, and replay every logged game.
+
+    Parameters
+    ----------
+    path
+        The run folder.
+    jobs
+        Threads that check shards side by side.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, or it is no run folder.
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    commits = read_commits(folder)
+    found = _Findings()
+    for name in find_stray_markers(folder, commits):
+        found.add(Disagreement("commits", name, "the commit marker is damaged or misnamed"))
+    found.extend(_check_shards(manifest, commits))
+    cells = {cell.index: cell for cell in manifest.cells}
+    known = [commit for commit in commits if commit.cell in cells]
+    check = partial(_check_shard, folder, manifest)
+    if jobs == 1:
+        results: Iterable[_Findings] = (check(cells[commit.cell], commit) for commit in known)
+    else:
+        parallel = joblib.Parallel(n_jobs=jobs, backend="threading", return_as="generator")
+        results = parallel(joblib.delayed(check)(cells[commit.cell], commit) for commit in known)
+    for result in results:
+        found.join(result)
+    return Verification(
+        run=folder,
+        depth=manifest.log,
+        checks=CHECKS[manifest.log],
+        n_games=sum(commit.n_games for commit in commits),
+        n_shards=len(commits),
+        n_planned=manifest.shards,
+        disagreements=tuple(found.items),
+        n_disagreements=found.n,
+    )
+
+
+class _Findings:
+    """The first disagreements, and how many there are."""
+
+    def __init__(self) -> None:
+        self.items: list[Disagreement] = []
+        self.n = 0
+
+    def add(self, item: Disagreement) -> None:
+        self.extend([item])
+
+    def extend(self, items: Iterable[Disagreement], n: int | None = None) -> None:
+        """Take disagreements; `n` says how many there are if only the first are given."""
+        items = list(items)
+        self.items += items[: MAX_SHOWN - len(self.items)]
+        self.n += len(items) if n is None else n
+
+    def join(self, other: _Findings) -> None:
+        self.extend(other.items, other.n)
+
+
+def _check_shards(manifest: Manifest, commits: Sequence[Commit]) -> Iterator[Disagreement]:
+    """Find shards that the experiment does not have, or that overlap."""
+    deals = {cell.index: cell.deals for cell in manifest.cells}
+    ends: dict[int, int] = {}
+    for commit in commits:
+        if commit.first_deal < ends.get(commit.cell, 0):
+            yield Disagreement("commits", commit.shard, "its deals overlap those of the shard before")
+        ends[commit.cell] = commit.first_deal + commit.n_deals
+        if commit.cell not in deals:
+            yield Disagreement("commits", commit.shard, f"the manifest has no cell {commit.cell}")
+        elif ends[commit.cell] > deals[commit.cell]:
+            yield Disagreement("commits", commit.shard, f"the manifest plans {deals[commit.cell]} deals of its cell")
+
+
+# One shard
+
+
+@dataclass
+class _Shard:
+    """A shard being checked."""
+
+    folder: Path
+    manifest: Manifest
+    cell: Cell
+    commit: Commit
+    found: _Findings = field(default_factory=_Findings)
+    failures: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def text_width(self) -> int:
+        rules = self.cell.rules
+        return rules.n_displays(self.cell.players) * rules.tiles_per_display
+
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """The games that must be there: deal (from the shard's first) * seatings + seating; no spoiled deals."""
+        n = len(self.cell.seatings)
+        numbers = np.arange(self.commit.n_deals * n)
+        spoiled = [row["deal"] - self.commit.first_deal for row in self.failures]
+        return numbers[~np.isin(numbers // n, spoiled)]
+
+    def complain(self, table: str, text: str, **details: Any) -> None:
+        self.found.add(Disagreement(table, self.commit.shard, text, **details))
+
+    def names_of(self, column: Column) -> tuple[str, ...]:
+        return self.manifest.specs if column.name == "spec" else column.names
+
+
+def _check_shard(folder: Path, manifest: Manifest, cell: Cell, commit: Commit) -> _Findings:
+    shard = _Shard(folder, manifest, cell, commit)
+    if gap := find_gap(folder, commit):
+        shard.complain("commits", gap)
+    _check_failures(shard)
+    tables: dict[str, Columns] = {}
+    for table in stored_at(manifest.log):
+        try:
+            tables[table.name] = _read_table(shard, table)
+        except InputError as error:
+            shard.complain(table.name, str(error))
+    if len(tables) == len(stored_at(manifest.log)):
+        _check_counts(shard, tables["games"])
+        _CHECKERS[manifest.log](shard, tables)
+    return shard.found
+
+
+def _read_table(shard: _Shard, table: Table) -> Columns:
+    part = shard.commit.tables.get(table.name)
+    if part is None:
+        raise InputError("the commit marker does not name it")
+    specs = shard.manifest.specs
+    columns = read_columns(shard.folder, table, shard.commit.shard, specs=specs, text_width=shard.text_width)
+    if columns.content != part.content:
+        shard.complain(table.name, f"its content has the fingerprint {columns.content}, not {part.content}")
+    if len(columns) != part.rows:
+        shard.complain(table.name, f"it has {len(columns)} rows, not {part.rows}")
+    return columns
+
+
+def _check_failures(shard: _Shard) -> None:
+    """Check what can be known of failures: which game it was, and who sat there."""
+    part = shard.commit.tables.get("failures")
+    if part is None:
+        return
+    try:
+        rows, content = read_failures(shard.folder, shard.commit.shard)
+    except InputError as error:
+        shard.complain("failures", str(error))
+        return
+    if content != part.content or len(rows) != part.rows:
+        shard.complain("failures", f"its content has the fingerprint {content}, not {part.content}")
+    commit, cell = shard.commit, shard.cell
+    for row in rows:
+        deal, seating, seat = row["deal"], row["seating"], row["seat"]
+        is_inside = commit.first_deal <= deal < commit.first_deal + commit.n_deals
+        expected: dict[str, Any] = {"cell": cell.index, "game": game_id(cell.index, deal, seating)}
+        if is_inside and seating < len(cell.seatings) and seat < cell.players:
+            expected["spec"] = cell.spec_at(seating, seat)
+        else:
+            shard.complain("failures", "the shard has no such deal, seating and seat", key={"game": row["game"]})
+        for column, value in expected.items():
+            if row[column] != value:
+                text = f"{column} is {row[column]!r} in the log, {value!r} by the other columns"
+                details = {"column": column, "logged": row[column], "replayed": value}
+                shard.complain("failures", text, key={"game": expected["game"]}, **details)
+    shard.failures = rows
+
+
+def _check_counts(shard: _Shard, games: Columns) -> None:
+    """Hold the counts of the commit marker against the tables."""
+    commit, seats = shard.commit, games.values["seat"]
+    counts = {
+        "n_games": (commit.n_games, len(shard.numbers)),
+        "n_moves": (commit.n_moves, int(games.values["plies"][seats == 0].sum(dtype=np.int64))),
+        "n_failures": (commit.n_failures, len(shard.failures)),
+    }
+    for name, (said, counted) in counts.items():
+        if said != counted:
+            shard.complain("commits", f"{name} is {said}, by the tables {counted}")
+
+
+def _compare(
+    shard: _Shard,
+    table: Table,
+    logged: Columns,
+    expected: Mapping[str, Array] | Array,
+    rows: npt.NDArray[np.int64] | None = None,
+) -> None:
+    """Compare logged columns with what they must be, row by row, and note each cell that differs.
+
+    Parameters
+    ----------
+    expected
+        A structured array, or some of the columns; the keys of the table among them.
+    rows
+        The logged row of each expected one; the same if left out.
+    """
+    names = expected.dtype.names or () if isinstance(expected, np.ndarray) else tuple(expected)
+    differing: list[tuple[int, int]] = []
+    columns = [column for column in table.columns if column.name in names]
+    for place, column in enumerate(columns):
+        ours, theirs = logged.values[column.name], expected[column.name]
+        bad = (ours if rows is None else ours[rows]) != theirs
+        if (empty := logged.empty.get(column.name)) is not None:
+            bad = bad | (empty if rows is None else empty[rows])
+        if bad.any():
+            differing += [(int(row), place) for row in np.flatnonzero(bad)]
+    differing.sort()
+    shown = []
+    for row, place in differing[:MAX_SHOWN]:
+        column = columns[place]
+        at = row if rows is None else int(rows[row])
+        is_empty = column.name in logged.empty and bool(logged.empty[column.name][at])
+        said = None if is_empty else _show(logged.values[column.name][at], shard.names_of(column))
+        right = _show(expected[column.name][row], shard.names_of(column))
+        key = {name: int(expected[name][row]) for name in table.key}
+        source = "when replayed" if shard.manifest.log == "moves" else "by the other columns"
+        text = f"{column.name} is {_word(said)} in the log, {_word(right)} {source}"
+        shown.append(Disagreement(table.name, shard.commit.shard, text, key, column.name, said, right))
+    shard.found.extend(shown, len(differing))
+
+
+def _show(value: Any, names: Sequence[str]) -> Any:
+    """Return a cell as plain data: text for codes, None for what was not logged."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    plain = value.item()
+    if names:
+        return names[plain] if plain < len(names) else None
+    return None if plain == NOT_LOGGED else plain
+
+
+def _word(value: Any) -> str:
+    return "nothing known" if value is None else repr(value)
+
+
+# Depth moves: everything is replayed
+
+
+def _check_moves(shard: _Shard, tables: Mapping[str, Columns]) -> None:
+    games, rounds, moves = (tables[table.name] for table in (GAMES, ROUNDS, MOVES))
+    numbers = shard.numbers
+    log, spans, read = _replay(shard, rounds, moves, numbers)
+    n, players = [int(used) for used in log.used], shard.cell.players
+    is_whole = spans["status"] == driver.IS_OVER
+    fresh = log.games[: n[0]]
+    seatings = np.array(shard.cell.seatings)
+    codes = np.array([shard.manifest.specs.index(spec) for spec in shard.cell.lineup])
+    fresh["spec"] = codes[seatings[fresh["seating"], fresh["seat"]]]
+    _compare_games(shard, games, fresh, np.flatnonzero(np.repeat(is_whole, players)), len(numbers) * players)
+    _compare(shard, ROUNDS, rounds, join_displays(log), _rows_of(spans["round"], spans["n_rounds"]))
+    _compare(shard, MOVES, moves, log.moves[: n[2]], _rows_of(spans["move"], spans["n_moves"]))
+    for number, span in zip(numbers[~is_whole], spans[~is_whole], strict=True):
+        _complain_of_game(shard, int(number), span, moves)
+    for table, columns, used in ((MOVES, moves, read[0]), (ROUNDS, rounds, read[1])):
+        passed = int(spans["n_moves" if table is MOVES else "n_rounds"].sum())
+        if is_whole.all() and passed < len(columns):
+            shard.complain(table.name, f"{len(columns) - passed} rows follow the end of a game, or belong to none")
+        elif used < len(columns):
+            shard.complain(table.name, f"the last {len(columns) - used} rows belong to no game")
+
+
+def _compare_games(
+    shard: _Shard, games: Columns, fresh: Array, rows: npt.NDArray[np.int64], expected_length: int
+) -> None:
+    """Compare the games replayed to their end; `rows` is where they are if no row is missing."""
+    if len(games) == expected_length:
+        _compare(shard, GAMES, games, fresh, rows)
+        return
+    shard.complain("games", f"there are {len(games)} rows for {expected_length} seats of games")
+    places = {key: at for at, key in enumerate(zip(games.values["game"], games.values["seat"], strict=True))}
+    found = np.array([places.get((row["game"], row["seat"]), -1) for row in fresh], np.int64)
+    for row in fresh[found < 0][:MAX_SHOWN]:
+        shard.complain("games", "the row is missing", key={"game": int(row["game"]), "seat": int(row["seat"])})
+    _compare(shard, GAMES, games, fresh[found >= 0], found[found >= 0])
+
+
+def _rows_of(first: Array, n: Array) -> npt.NDArray[np.int64] | None:
+    """Return the logged rows of all replayed ones; None if they are the same."""
+    ends = np.cumsum(n)
+    if np.array_equal(first, ends - n):
+        return np.arange(int(ends[-1]) if len(ends) else 0)
+    return np.repeat(first - (ends - n), n) + np.arange(int(ends[-1]))
+
+
+_REASONS = {
+    replaying.NO_MOVE: "the game is not over, but its moves are",
+    replaying.NO_ROUND: "the game has no row for a round that it reached",
+    replaying.BAD_PLACE: "a tile of the last round was placed where it may not be",
+    driver.BAD_MOVE: "the move is not legal",
+    driver.BAD_NUMBER: "a tile of the last round was placed where it may not be",
+    driver.CANNOT_DEAL: "the next round cannot be dealt",
+}
+
+
+def _complain_of_game(shard: _Shard, number: int, span: Any, moves: Columns) -> None:
+    """Say where a game could not be played on."""
+    n = len(shard.cell.seatings)
+    game = game_id(shard.cell.index, shard.commit.first_deal + number // n, number % n)
+    status, ply = int(span["status"]), int(span["n_moves"])
+    table = "rounds" if status in (replaying.NO_ROUND, replaying.BAD_PLACE, driver.BAD_NUMBER) else "moves"
+    shard.complain(table, f"the replay stops: {_REASONS[status]}", key={"game": game, "ply": ply})
+
+
+def _replay(
+    shard: _Shard, rounds: Columns, moves: Columns, numbers: npt.NDArray[np.int64]
+) -> tuple[Log, Array, tuple[int, int]]:
+    """Play the logged moves of a shard again and log them afresh."""
+    cell, manifest = shard.cell, shard.manifest
+    plan = np.zeros(1, PLAN)
+    plan["deal_root"] = root_key(manifest.seed, DEAL_DOMAIN)
+    plan["decision_root"] = root_key(manifest.seed, DECISION_DOMAIN)
+    plan["cell"], plan["first_deal"] = cell.index, shard.commit.first_deal
+    plan["depth"], plan["logs_denial"] = driver.DEPTH_NUMBERS["moves"], bool(manifest.experiment.get("denial", False))
+    plan["must_deal"] = cell.rules.no_tiles == "error"
+    seats, tiled = np.zeros(cell.players, SEAT), np.zeros(cell.players, np.int64)
+    seats["params"] = address_of(tiled) + 8 * np.arange(cell.players)
+    seats["n_params"] = 1
+    template = make_template(cell.rules, cell.players)
+    if template["is_general"][0]:
+        seats["place"] = replaying.find_place_address()
+    logged = Logged(
+        *(moves.values[name] for name in ("game", "ply", "source", "color", "line", "jokers")),
+        *(rounds.values[name] for name in ("game", "round", "tiled")),
+    )
+    log = make_log(len(numbers) * cell.players, len(rounds) + 2 * cell.players, len(moves) + 1, shard.text_width)
+    spans = np.zeros(len(numbers), SPAN)
+    games, lives = np.zeros(1, GAME), np.zeros(1, LIVE)
+    read = replaying.replay_games(
+        games, lives, template[0], plan[0], seats, tiled, numbers, len(cell.seatings), logged, log, spans
+    )
+    return log, spans, read
+
+
+# Depths games and rounds: only whether the columns fit together
+
+
+def _check_games(shard: _Shard, tables: Mapping[str, Columns]) -> None:
+    games, cell, numbers = tables["games"], shard.cell, shard.numbers
+    players, n_seatings = cell.players, len(cell.seatings)
+    if len(games) != len(numbers) * players:
+        shard.complain("games", f"there are {len(games)} rows for {len(numbers) * players} seats of games")
+        return
+    rules = cell.rules
+    by_game = {name: column.reshape(-1, players) for name, column in games.values.items()}
+    deals, seatings = shard.commit.first_deal + numbers // n_seatings, numbers % n_seatings
+    seats = np.tile(np.arange(players), (len(numbers), 1))
+    codes = np.array([shard.manifest.specs.index(spec) for spec in cell.lineup])
+    score, rows = by_game["score"].astype(np.int64), by_game["rows"].astype(np.int64)
+    rank = score * 8 + rows
+    place = 1 + (rank[:, None, :] > rank[:, :, None]).sum(axis=2)
+    n_winners = (place == 1).sum(axis=1, keepdims=True)
+    bonus = rows * rules.bonus.row + by_game["columns"].astype(np.int64) * rules.bonus.column
+    bonus = bonus + by_game["colors"].astype(np.int64) * rules.bonus.color
+    rounds = by_game["rounds"][:, :1]
+    is_limit, is_complete = rounds >= rules.max_rounds, rows.max(axis=1, keepdims=True) >= rules.rows_to_end
+    ending = np.where(is_limit, Termination.ROUND_LIMIT, Termination.NO_TILES)
+    ending = np.where(is_complete, Termination.ROW_COMPLETED, ending)
+    expected: dict[str, Array] = {
+        "game": cell.index << 40 | deals[:, None] << 8 | seatings[:, None],
+        "cell": np.array([[cell.index]]),
+        "deal": deals[:, None],
+        "seating": seatings[:, None],
+        "players": np.array([[players]]),
+        "seat": seats,
+        "spec": codes[np.array(cell.seatings)[seatings]],
+        "bonus_points": bonus,
+        "placement": place,
+        "win_share": np.where(place == 1, 1.0 / np.maximum(n_winners, 1), 0.0),
+        "is_ender": rows > 0,
+        "rounds": rounds,
+        "plies": by_game["plies"][:, :1],
+        "termination": ending,
+    }
+    if rules.starter_bonus == 0:
+        expected["score"] = by_game["wall_points"].astype(np.int64) - by_game["floor_paid"] + by_game["bonus_points"]
+    if not rules.score_clamp:
+        expected["floor_paid"] = by_game["floor_loss"]
+    shape = (len(numbers), players)
+    _compare(shard, GAMES, games, {name: np.broadcast_to(value, shape).reshape(-1) for name, value in expected.items()})
+
+
+def _check_rounds(shard: _Shard, tables: Mapping[str, Columns]) -> None:
+    _check_games(shard, tables)
+    games, rounds, players = tables["games"], tables["rounds"], shard.cell.players
+    rules, numbers = shard.cell.rules, shard.numbers
+    if len(games) != len(numbers) * players:
+        return
+    n_rounds = games.values["rounds"].reshape(-1, players)[:, 0].astype(np.int64)
+    if len(rounds) != players * n_rounds.sum():
+        shard.complain("rounds", f"there are {len(rounds)} rows for {players * n_rounds.sum()} seats in rounds")
+        return
+    of_game = np.repeat(np.arange(len(numbers)), n_rounds)
+    first = np.cumsum(n_rounds) - n_rounds
+    number = 1 + np.arange(len(of_game)) - first[of_game]
+    table = {name: column.reshape(-1, players) for name, column in rounds.values.items()}
+    wide = {
+        name: column.astype(np.int64) for name, column in table.items() if column.dtype.kind in "iu" and name != "game"
+    }
+    seat = np.arange(players)
+    holder = wide["holder"][:, :1]
+    before = _expect_scores(wide, number, rules.starter_bonus, rules.score_clamp)
+    penalties = np.cumsum([0, *(-points for points in rules.floor_penalties)])
+    floor = np.minimum(wide["floor"], len(rules.floor_penalties))
+    price = 0 if rules.marker_cost == "floor" else rules.marker_cost
+    due = penalties[floor] + price * (holder == seat)
+    earned = wide["score_before"] + wide["gain"]
+    expected: dict[str, Array] = {
+        "game": games.values["game"].reshape(-1, players)[of_game][:, :1],
+        "round": number[:, None],
+        "seat": seat[None, :],
+        "holder": holder,
+        "is_short": table["is_short"][:, :1],
+        "bag": wide["bag"][:, :1],
+        "lid": wide["lid"][:, :1],
+        "forced": table["forced"] & (holder == seat),
+        "score_before": before,
+        "penalty": due,
+        "penalty_paid": np.minimum(due, earned) if rules.score_clamp else due,
+        "marker_price": np.where(holder == seat, wide["marker_price"], 0),
+        "marker_price_paid": np.where(holder == seat, wide["marker_price_paid"], 0),
+    }
+    if rules.next_starter != "lottery":
+        expected["starter"] = _expect_starters(wide, number, players, rules)[:, None]
+    _compare(
+        shard, ROUNDS, rounds, {n: np.broadcast_to(v, table["game"].shape).reshape(-1) for n, v in expected.items()}
+    )
+    sums = {
+        "wall_points": wide["gain"],
+        "floor_loss": wide["penalty"],
+        "floor_paid": wide["penalty_paid"],
+        "marker_takes": (holder == seat).astype(np.int64),
+    }
+    totals = {name: np.add.reduceat(values, first, axis=0).reshape(-1) for name, values in sums.items()}
+    last = first + n_rounds - 1
+    final = earned[last] - wide["penalty_paid"][last] + games.values["bonus_points"].reshape(-1, players)
+    keys = {name: games.values[name] for name in GAMES.key}
+    _compare(shard, GAMES, games, {**keys, **totals, **_expect_walls(wide["tiled"], first), "score": final.reshape(-1)})
+
+
+def _expect_scores(
+    wide: Mapping[str, Array], number: Array, starter_bonus: int, is_clamped: bool
+) -> npt.NDArray[np.int64]:
+    """Return `score_before` as it follows from the round before."""
+    after = wide["score_before"] + wide["gain"] - wide["penalty_paid"]
+    before = np.zeros_like(after)
+    before[1:] = after[:-1]
+    before[number == 1] = 0
+    rewarded = before + starter_bonus
+    starts = wide["starter"] == np.arange(after.shape[1])
+    scores: npt.NDArray[np.int64] = np.where(starts, np.maximum(0, rewarded) if is_clamped else rewarded, before)
+    return scores
+
+
+def _expect_starters(wide: Mapping[str, Array], number: Array, players: int, rules: Any) -> npt.NDArray[np.int64]:
+    """Return the starter of each round as it follows from the round before."""
+    starter, holder = wide["starter"][:, 0], wide["holder"][:, 0]
+    following = (starter + 1) % players
+    if rules.next_starter == "holder":
+        following = np.where(holder >= 0, holder, following if rules.unclaimed_marker == "rotate" else starter)
+    expected = np.zeros_like(starter)
+    expected[1:] = following[:-1]
+    expected[number == 1] = 0
+    return expected
+
+
+def _expect_walls(tiled: Array, first: Array) -> dict[str, Array]:
+    """Return the complete rows and columns of each seat of each game, from the tiles placed."""
+    wall = np.zeros(tiled.shape, np.int64)
+    for row in range(5):
+        column = tiled >> 6 * row & 7
+        wall |= np.where(column > 0, 1 << (5 * row + np.maximum(column, 1) - 1), 0)
+    final = np.bitwise_or.reduceat(wall, first, axis=0).reshape(-1)
+    rows = sum(((final >> 5 * i) & 31 == 31).astype(np.int64) for i in range(5))
+    columns = sum(((final >> i) & 0x108421 == 0x108421).astype(np.int64) for i in range(5))
+    return {"rows": np.asarray(rows), "columns": np.asarray(columns)}
+
+
+_CHECKERS = {"games": _check_games, "rounds": _check_rounds, "moves": _check_moves}

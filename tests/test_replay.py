@@ -1,0 +1,345 @@
+"""Verifying runs: a run that is as it was played is all well, and one changed cell anywhere is found."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import azulsim
+from azulsim.errors import InputError
+from azulsim.experiment import Experiment
+from azulsim.log.check import read_columns, read_failures
+from azulsim.log.manifest import Commit, dump_json, read_commits, read_manifest, table_path
+from azulsim.replay import Verification, verify_run
+from azulsim.rules import VARIANTS, Rules
+from azulsim.schema import GAMES, MOVES, ROUNDS, TABLES, Depth, Table
+
+ODD = Rules(
+    wall="gray",
+    joker_tiles=True,
+    joker_overflow="choose",
+    gray_may_decline=True,
+    starter_bonus=-1,
+    next_starter="lottery",
+    marker_cost=2,
+)
+QUITTER = '''"""Gives up now and then."""
+from azulsim.strategy import strategy
+
+
+@strategy
+def quitter(view, moves, rng):
+    if view.round == 2 and len(moves) % 7 == 3:
+        raise ValueError("no idea")
+    return 0
+'''
+DECLINER = '''"""Lets lines fall, or places their tiles as far left as it can."""
+from azulsim.strategy import strategy
+
+
+def place(spot):
+    return -spot.column if spot.row % 2 else spot.column
+
+
+@strategy(place=place)
+def decliner(move):
+    return move.gain
+'''
+
+MakeRun = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def make_run(tmp_path_factory: pytest.TempPathFactory) -> MakeRun:
+    """Play an experiment once a session."""
+    made: dict[str, Path] = {}
+    project = tmp_path_factory.mktemp("project")
+    (project / "strategies").mkdir()
+    for text, made_name in ((QUITTER, "quitter"), (DECLINER, "decliner")):
+        (project / "strategies" / f"{made_name}.py").write_text(text, encoding="utf-8")
+
+    def make(rules: Rules, *, log: Depth = "moves", denial: bool = False, other: str = "uniform") -> Path:
+        name = f"{len(made)}"
+        key = f"{rules!r} {log} {denial} {other}"
+        if key not in made:
+            out = tmp_path_factory.mktemp("runs") / name
+            experiment = Experiment(
+                name="checked", strategies=["greedy", other], deals=4, log=log, denial=denial, rules=rules, reports=()
+            )
+            azulsim.run(experiment, out=out, jobs=1, progress=False, project=project)
+            made[key] = out
+        return made[key]
+
+    return make
+
+
+@pytest.mark.parametrize("log", ["games", "rounds", "moves"])
+@pytest.mark.parametrize("rules", [*VARIANTS.values(), ODD], ids=[*VARIANTS, "odd"])
+def test_what_was_played_is_all_well(make_run: MakeRun, rules: Rules, log: Depth) -> None:
+    found = verify_run(make_run(rules, log=log))
+    assert found.is_good, str(found)
+    assert (found.n_games, found.n_disagreements) == (8, 0)
+    assert f"log depth {log}" in str(found)
+
+
+def test_placing_decisions_are_taken_from_the_log(make_run: MakeRun) -> None:
+    folder = make_run(ODD, other="decliner")
+    found = verify_run(folder)
+    assert found.is_good, str(found)
+    placed = azulsim.read_run(folder).placements(filters={"spec": "decliner"})
+    assert not placed["row"].isin([1, 3, 5]).any()
+    assert len(placed) > 0
+
+
+def test_more_players_and_threads_are_all_well(tmp_path: Path) -> None:
+    experiment = Experiment(
+        name="four", lineup=["greedy", "uniform", "greedy", "uniform"], players=[4], deals=3, reports=()
+    )
+    azulsim.run(experiment, out=tmp_path / "four", jobs=1, progress=False)
+    assert verify_run(tmp_path / "four", jobs=2).is_good
+
+
+def test_a_run_with_failures_is_all_well_and_its_failures_are_checked(make_run: MakeRun, tmp_path: Path) -> None:
+    folder = make_run(Rules(), other="quitter")
+    assert azulsim.read_run(folder).n_failures > 0
+    found = verify_run(folder)
+    assert found.is_good, str(found)
+    for column in ("game", "cell", "deal", "seating", "spec"):
+        copy = tmp_path / column
+        shutil.copytree(folder, copy)
+        change_cell(copy, TABLES["failures"], column, 0)
+        assert not verify_run(copy).is_good, column
+
+
+# One cell is changed, and all fingerprints and lengths are made anew
+
+
+def change_cell(folder: Path, table: Table, column: str, row: int) -> tuple[str, Any]:
+    """Change one cell of the last shard, and make its commit marker fit; return the shard and the old value."""
+    manifest = read_manifest(folder)
+    commit = read_commits(folder)[-1]
+    path = table_path(folder, table.name, commit.shard)
+    found = pq.read_table(path)
+    data = found.column(column)
+    values = data.to_pylist()
+    old = values[row]
+    known = next((c.names for c in table.columns if c.name == column), ()) or manifest.specs
+    values[row] = change(old, known)
+    place = found.schema.get_field_index(column)
+    flat = pa.array(values, data.type.value_type) if pa.types.is_dictionary(data.type) else pa.array(values, data.type)
+    pq.write_table(found.set_column(place, column, flat), path)
+    refit(folder, commit, table)
+    return commit.shard, old
+
+
+def refit(folder: Path, commit: Commit, table: Table) -> None:
+    """Make the commit marker of a shard fit its table, as somebody would who wants nobody to notice."""
+    manifest = read_manifest(folder)
+    path = table_path(folder, table.name, commit.shard)
+    if table.name == "failures":
+        rows, content = read_failures(folder, commit.shard)
+        n_rows = len(rows)
+    else:
+        cell = manifest.cells[commit.cell]
+        width = cell.rules.n_displays(cell.players) * cell.rules.tiles_per_display
+        columns = read_columns(folder, table, commit.shard, specs=manifest.specs, text_width=width)
+        n_rows, content = len(columns), columns.content
+    part = commit.tables[table.name].model_copy(
+        update={"rows": n_rows, "bytes": path.stat().st_size, "content": content}
+    )
+    fitting = commit.model_copy(update={"tables": {**commit.tables, table.name: part}})
+    (folder / "commits" / f"{commit.shard}.json").write_bytes(dump_json(fitting))
+
+
+def change(value: Any, names: tuple[str, ...]) -> Any:
+    """Return another value that the column could hold."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        if value in names:
+            return names[(names.index(value) + 1) % len(names)]
+        return "B" + value[1:] if value[:1] != "B" else "Y" + value[1:]
+    if value is None:
+        return 3
+    return value + 1 if value < 100 else value - 1
+
+
+CELLS = [(table, column.name) for table in (GAMES, ROUNDS, MOVES) for column in table.columns]
+
+
+@pytest.mark.parametrize(("table", "column"), CELLS, ids=[f"{table.name}.{column}" for table, column in CELLS])
+@pytest.mark.parametrize("rules", [Rules(), ODD], ids=["standard", "odd"])
+def test_one_changed_cell_is_found_and_named(
+    make_run: MakeRun, tmp_path: Path, rules: Rules, table: Table, column: str
+) -> None:
+    folder = make_run(rules, denial=True)
+    n_rows = read_commits(folder)[-1].tables[table.name].rows
+    rng = np.random.default_rng([len(table.columns), len(column)])
+    rows = [0, 1, n_rows - 1, *map(int, rng.integers(n_rows, size=2))]
+    for n, row in enumerate(rows):
+        copy = tmp_path / str(n)
+        shutil.copytree(folder, copy)
+        shard, old = change_cell(copy, table, column, row)
+        found = verify_run(copy)
+        assert not found.is_good, (row, old)
+        assert "has the fingerprint" not in str(found)
+        assert {item.shard for item in found.disagreements} == {shard}
+        if is_replayed(table, column):
+            assert any(item.table == table.name for item in found.disagreements), str(found)
+        else:
+            assert_names_the_cell(found, folder, table, column, row)
+
+
+def is_replayed(table: Table, column: str) -> bool:
+    """Tell whether the replay plays on from a cell, so that a change may come to light in later rows too."""
+    return (table.name, column) in {
+        ("moves", "source"),
+        ("moves", "color"),
+        ("moves", "line"),
+        ("moves", "jokers"),
+        ("rounds", "tiled"),
+    }
+
+
+def assert_names_the_cell(found: Verification, folder: Path, table: Table, column: str, row: int) -> None:
+    rows = azulsim.read_run(folder)
+    frame = {"games": rows.games, "rounds": rows.rounds, "moves": rows.moves}[table.name]()
+    key = {name: int(frame[name].iloc[row]) for name in table.key}
+    named = [item for item in found.disagreements if item.column]
+    assert [(item.table, dict(item.key), item.column) for item in named] == [(table.name, key, column)], str(found)
+    assert f"{column} is" in str(found)
+
+
+@pytest.mark.parametrize("table", [GAMES, ROUNDS, MOVES], ids=lambda table: table.name)
+@pytest.mark.parametrize("row", [0, 7, -1])
+def test_a_row_left_out_or_doubled_is_found(make_run: MakeRun, tmp_path: Path, table: Table, row: int) -> None:
+    for n, take in enumerate(("left out", "doubled")):
+        copy = tmp_path / str(n)
+        shutil.copytree(make_run(Rules()), copy)
+        commit = read_commits(copy)[-1]
+        path = table_path(copy, table.name, commit.shard)
+        rows = pq.read_table(path)
+        at = row % len(rows)
+        parts = [rows.slice(0, at), rows.slice(at + (take == "left out"))]
+        if take == "doubled":
+            parts.insert(1, rows.slice(at, 1))
+        pq.write_table(pa.concat_tables(parts), path)
+        refit(copy, commit, table)
+        found = verify_run(copy)
+        assert not found.is_good, take
+        assert any(item.table == table.name for item in found.disagreements), str(found)
+
+
+def test_an_empty_cell_is_found(make_run: MakeRun, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(make_run(Rules()), copy)
+    commit = read_commits(copy)[-1]
+    path = table_path(copy, "moves", commit.shard)
+    rows = pq.read_table(path)
+    values = rows.column("overflow").to_pylist()
+    hole = values.index(0)
+    values[hole] = None
+    place = rows.schema.get_field_index("overflow")
+    pq.write_table(rows.set_column(place, "overflow", pa.array(values, pa.uint8())), path)
+    refit(copy, commit, MOVES)
+    found = verify_run(copy)
+    assert [(item.column, item.logged, item.replayed) for item in found.disagreements] == [("overflow", None, 0)]
+
+
+# What is told without replaying
+
+
+def test_changed_bytes_are_found_by_the_fingerprint(make_run: MakeRun, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(make_run(Rules()), copy)
+    commit = read_commits(copy)[-1]
+    change_cell(copy, GAMES, "wall_points", 0)
+    (copy / "commits" / f"{commit.shard}.json").write_bytes(dump_json(commit))
+    assert "has the fingerprint" in str(verify_run(copy))
+
+
+def test_missing_and_foreign_files_are_named(make_run: MakeRun, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(make_run(Rules()), copy)
+    commit = read_commits(copy)[-1]
+    path = table_path(copy, "rounds", commit.shard)
+    path.write_bytes(b"no parquet at all")
+    assert str(path) in str(verify_run(copy))
+    path.unlink()
+    assert str(path) in str(verify_run(copy))
+    (copy / "commits" / f"{commit.shard}.json").write_text("{")
+    found = verify_run(copy)
+    assert "damaged" in str(found)
+    assert not found.is_good
+
+
+def test_counts_of_the_commit_marker_are_checked(make_run: MakeRun, tmp_path: Path) -> None:
+    for name in ("n_games", "n_moves", "n_failures"):
+        copy = tmp_path / name
+        shutil.copytree(make_run(Rules()), copy)
+        commit = read_commits(copy)[-1]
+        wrong = commit.model_copy(update={name: getattr(commit, name) + 1})
+        (copy / "commits" / f"{commit.shard}.json").write_bytes(dump_json(wrong))
+        assert name in str(verify_run(copy))
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("games", "game"),
+        ("games", "deal"),
+        ("games", "seating"),
+        ("games", "cell"),
+        ("games", "spec"),
+        ("games", "seat"),
+        ("games", "score"),
+        ("games", "rows"),
+        ("games", "placement"),
+        ("games", "win_share"),
+        ("games", "wall_points"),
+        ("games", "floor_paid"),
+        ("games", "bonus_points"),
+        ("games", "is_ender"),
+        ("games", "termination"),
+    ],
+)
+def test_games_alone_are_held_against_themselves(make_run: MakeRun, tmp_path: Path, table: str, column: str) -> None:
+    shutil.copytree(make_run(Rules(), log="games"), tmp_path / "copy")
+    change_cell(tmp_path / "copy", TABLES[table], column, 3)
+    assert not verify_run(tmp_path / "copy").is_good
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("rounds", "game"),
+        ("rounds", "round"),
+        ("rounds", "seat"),
+        ("rounds", "starter"),
+        ("rounds", "holder"),
+        ("rounds", "score_before"),
+        ("rounds", "gain"),
+        ("rounds", "floor"),
+        ("rounds", "penalty"),
+        ("rounds", "penalty_paid"),
+        ("games", "floor_loss"),
+        ("games", "marker_takes"),
+        ("games", "columns"),
+    ],
+)
+def test_rounds_are_held_against_one_another(make_run: MakeRun, tmp_path: Path, table: str, column: str) -> None:
+    shutil.copytree(make_run(Rules(), log="rounds"), tmp_path / "copy")
+    change_cell(tmp_path / "copy", TABLES[table], column, 4)
+    assert not verify_run(tmp_path / "copy").is_good
+
+
+def test_what_is_no_run_is_said_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such run folder"):
+        verify_run(tmp_path / "nowhere")
