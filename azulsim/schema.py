@@ -96,7 +96,7 @@ GAMES = Table(
         Column("floor_paid", "i4", "Points really lost to the floor, after the clamp at 0 (positive)."),
         Column("bonus_points", "i2", "End-of-game bonuses, points."),
         Column("marker_takes", "u2", "Rounds in which this seat took the starting player marker."),
-        Column("is_ender", "?", "True if this seat has a complete row, in a game that ended by ROW_COMPLETED."),
+        Column("is_ender", "?", "True if this seat completed the rows that end the game (ROW_COMPLETED)."),
         Column("rounds", "u2", "Rounds played in the game."),
         Column("plies", "u2", "Moves played in the game, by all seats."),
         Column("termination", "u1", "How the game ended.", TERMINATION_NAMES),

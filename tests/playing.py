@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from reference import Move, Reference, count_complete
-from test_engine import draw_as_the_engine
+from test_engine import derive, draw_as_the_engine, most_points
 
 from azulsim import arena
 from azulsim.arena import Block, Tables, play_block
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.registry import make_strategy
 from azulsim.rules import COLORS, Rules
-from azulsim.schema import NOT_LOGGED, Depth
+from azulsim.schema import COLOR_NAMES, MOVE_COLOR_NAMES, NOT_LOGGED, Depth
 from azulsim.strategy import Definition, Strategy
 from azulsim.strategy.definition import Speed
 
@@ -104,24 +104,31 @@ def replay_in_reference(block: Block, tables: Tables, game: int) -> Reference:
     """Play a logged game again in the plain reference and compare every column of its rows."""
     deal, seating = (game >> 8) & 0xFFFFFFFF, game & 255
     key = int(game_key(np.uint64(root_key(block.seed, DEAL_DOMAIN)), deal, 0))
-    reference = Reference(block.players, block.rules, draw_as_the_engine(key))
+    tiled = {(row["round"], row["seat"]): int(row["tiled"]) for row in rows_of(tables.rounds, game)}
+    reference = Reference(
+        block.players,
+        block.rules,
+        draw_as_the_engine(key),
+        place=lambda now, seat, row, options: tiled[now.round, seat] >> 6 * (row - 1) & 7,
+        lottery=lambda round_: (derive(derive(key, round_ - 1), 0) >> 32) * block.players >> 32,
+    )
     forced: set[int] = set()
     for ply, row in enumerate(rows_of(tables.moves, game)):
-        move = Move(int(row["source"]), COLORS[row["color"]], int(row["line"]))
+        move = read_move(reference, row)
         described = vars(reference.describe_move(move)).copy()
         if described.pop("forced"):
             forced.add(reference.round)
         facts = described | {
-            "jokers": 0,
+            "jokers": int(row["jokers"]),
             "game": game,
             "ply": ply,
             "round": reference.round,
             "seat": reference.seat,
             "source": move.source,
-            "color": COLORS.index(move.color),
+            "color": int(row["color"]),
             "line": move.line,
-            "gain": reference.exact_gain(move),
-            "denial": reference.denial(move) if block.denial else NOT_LOGGED,
+            "gain": reference.exact_gain(move, most_points),
+            "denial": reference.denial(move, most_points) if block.denial else NOT_LOGGED,
         }
         assert as_dict(row) == facts
         reference.play(move)
@@ -131,6 +138,19 @@ def replay_in_reference(block: Block, tables: Tables, game: int) -> Reference:
         block, reference, game, deal, seating
     )
     return reference
+
+
+def read_move(game: Reference, row: Any) -> Move:
+    """The logged move among the legal ones of the reference, found by how many jokers the log says stayed."""
+    color = MOVE_COLOR_NAMES[row["color"]]
+    found = [
+        move
+        for move in game.legal_moves()
+        if (move.source, move.color, move.line, move.jokers) == (row["source"], color[0], row["line"], len(color) == 2)
+        and move.keep in (None, row["jokers"])
+    ]
+    assert len(found) == 1
+    return found[0]
 
 
 def as_dict(row: Any) -> dict[str, Any]:
@@ -147,11 +167,11 @@ def expected_rounds(block: Block, reference: Reference, game: int, forced: set[i
     rows = []
     for facts in reference.rounds:
         dealt = [facts.displays[at : at + size] for at in range(0, len(facts.displays), size)]
-        text = "".join("".join(sorted(tiles, key=f"{COLORS}.".index)) for tiles in dealt)
+        text = "".join("".join(sorted(tiles, key=f"{COLORS}J.".index)) for tiles in dealt)
         tiled = 0
         for tile in reference.placed:
             if (tile.round, tile.seat) == (facts.round, facts.seat):
-                tiled |= (tile.column | COLORS.index(tile.color) << 3) << 6 * (tile.row - 1)
+                tiled |= (tile.column | COLOR_NAMES.index(tile.color) << 3) << 6 * (tile.row - 1)
         row = {"game": game, **vars(facts)}
         assert row.pop("score_after") == facts.score_before + facts.gain - facts.penalty_paid
         row["forced"] = facts.seat == facts.holder and facts.round in forced

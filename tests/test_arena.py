@@ -17,7 +17,7 @@ from azulsim.arena import Tables, play_block
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.engine.record import ALLOWED, GAME
 from azulsim.errors import RunError
-from azulsim.rules import Bonus, Displays, Rules, Termination
+from azulsim.rules import VARIANTS, Bonus, Displays, Rules, Termination
 from azulsim.strategy import Definition, strategy
 from azulsim.strategy.toolbox import count_moves, nth_move
 
@@ -34,6 +34,11 @@ HOUSE = Rules(
     unclaimed_marker="rotate",
     max_rounds=6,
 )
+MOSAIC = Rules.model_validate(
+    VARIANTS["crystal-mosaic"].model_dump()
+    | {"joker_tiles": True, "joker_overflow": "choose", "marker_cost": 2, "next_starter": "lottery", "max_rounds": 8}
+)
+GRAY = Rules(wall="gray", gray_may_decline=True, score_clamp=False, rows_to_end=2, max_rounds=8)
 SCARCE = Rules(tiles_per_color=4, tiles_per_display=3, floor_penalties=(), starter_bonus=-2, max_rounds=9)
 
 
@@ -43,11 +48,24 @@ def first_of_all(view: Any, moves: Any, rng: Any) -> int:
     return int(rng.integers(len(moves))) if rng.random() < 0.5 else int(moves.gain.argmax())
 
 
-@pytest.mark.parametrize("rules", [PRINTED, HOUSE, SCARCE], ids=["printed", "house", "scarce"])
+def away_from_others(spot: Any, *, shy: float = 1.0) -> float:
+    """A placing of its own: few neighbors, far to the right; declines where it would touch."""
+    return shy * (spot.column - 3 * (spot.across + spot.down)) if spot.column > 0 else -15.0
+
+
+@strategy(place=away_from_others)
+def contrarian(move: Any, *, shy: float = 1.0) -> float:
+    """Likes what others leave."""
+    return move.tiles - shy * move.gain
+
+
+@pytest.mark.parametrize(
+    "rules", [PRINTED, HOUSE, SCARCE, GRAY, MOSAIC], ids=["printed", "house", "scarce", "gray", "mosaic"]
+)
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("is_lockstep", [False, True], ids=["compiled", "lockstep"])
 def test_log_is_what_the_reference_says(players: int, rules: Rules, is_lockstep: bool) -> None:
-    names = ["uniform", "greedy", "uniform_no_floor", "hoarder"][:players]
+    names = ["uniform", "greedy", contrarian, "hoarder"][:players]
     lineup: list[Any] = [*names[:-1], first_of_all] if is_lockstep else names
     seatings = [range(players), [1, 0, *range(2, players)]]
     options: dict[str, Any] = {"seatings": seatings, "rules": rules, "first": 7, "cell": 3, "denial": players == 3}

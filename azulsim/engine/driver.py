@@ -333,7 +333,7 @@ def finish_game(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
         row.floor_loss, row.floor_paid = live.floor_loss[seat], live.floor_paid[seat]
         row.bonus_points = entry.bonus
         row.marker_takes = live.marker_takes[seat]
-        row.is_ender = entry.rows > 0
+        row.is_ender = entry.rows >= game.rows_to_end
         row.rounds, row.plies, row.termination = game.round, live.ply, game.termination
 
 
