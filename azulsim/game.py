@@ -21,6 +21,7 @@ from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.engine.move import format_code
 from azulsim.engine.record import ALLOWED, JOKER, KEEP_SHIFT, MAX_LEGAL, WITH_JOKERS, make_template
 from azulsim.errors import InputError, RunError
+from azulsim.notation import Board, Luck, Position, Supply, draw_svg
 from azulsim.rules import COLORS, MAX_PLAYERS, MIN_PLAYERS, Rules, Termination
 from azulsim.schema import COLOR_NAMES, MOVE_COLOR_NAMES
 from azulsim.strategy.view import counts_by_color, lines_text, tiles_text, wall_text
@@ -91,6 +92,7 @@ class Game:
         self.rules = rules or Rules()
         self.players = players
         self.seed, self.deal = seed, deal
+        self._continuation = 0
         self.specs: tuple[str, ...] = ()
         """Who plays, in seat order, if strategies do."""
         self.moves: list[str] = []
@@ -166,7 +168,113 @@ class Game:
         game._now.floors = list(floors)
         return game
 
+    @classmethod
+    def from_position(cls, position: Position, *, seed: int = 0, deal: int = 0) -> Game:
+        """Set up a game from a position, such as `Position.from_text(...)`.
+
+        Parameters
+        ----------
+        position : Position
+            Where it is wall-tiling and the next line leaves no choice, the game goes on to the next decision.
+        seed, deal : int
+            The luck of all later rounds, if the position keeps it hidden.
+
+        Raises
+        ------
+        InputError
+            If a seat before the one to place still has a complete line: walls are tiled in seat order.
+        """
+        luck = position.luck or Luck(seed, deal)
+        boards = position.boards
+        game = cls.from_table(
+            walls=[board.wall for board in boards],
+            lines=[board.lines for board in boards],
+            floors=[board.floor for board in boards],
+            scores=[board.score for board in boards],
+            displays=position.displays,
+            center=position.center,
+            holder=position.holder,
+            round=position.round,
+            seat=position.seat or 0,
+            starter=position.starter,
+            bag=position.bag._asdict(),
+            lid=position.lid._asdict(),
+            rules=position.rules,
+            seed=luck.seed,
+            deal=luck.deal,
+        )
+        game._continuation = luck.continuation
+        game._deal_key = np.uint64(
+            game_key(np.uint64(root_key(luck.seed, DEAL_DOMAIN)), np.uint64(luck.deal), np.uint64(luck.continuation))
+        )
+        if position.is_over:
+            game._close(position.termination)
+        elif position.row is not None:
+            game._go_on_tiling(position.seat or 0)
+        return game
+
+    def _close(self, termination: Termination) -> None:
+        """Rank the players of a game that is over, its bonuses counted already."""
+        self._state["termination"] = termination
+        settled = self._now.record.copy()
+        for name in ("row_bonus", "column_bonus", "color_bonus"):
+            settled[0][name] = 0
+        core.settle(settled[0], self._now.ledger)
+
+    def _go_on_tiling(self, seat: int) -> None:
+        for earlier in range(seat):
+            if self._state["full"][earlier]:
+                raise InputError(
+                    f"position: seat {earlier} has a complete line, though it is the turn of seat {seat} to place tiles"
+                )
+        if self._state["is_general"]:
+            self._tile_on(seat)
+        else:
+            core.tile(self._state, self._now.ledger)
+            self._end_round()
+
     # ---- what lies on the table
+
+    def position(self, *, hidden: bool = True) -> Position:
+        """Return the whole table as one value, which `str` turns into a line of text.
+
+        Parameters
+        ----------
+        hidden : bool
+            Keep the numbers of the luck, from which the tiles of all later rounds follow.
+
+        Examples
+        --------
+        >>> game = Game(players=2, seed=7).play("1B2")
+        >>> Game.from_position(game.position()).legal_moves() == game.legal_moves()
+        True
+        """
+        placing = self.placing
+        scores = self.scores
+        if placing:  # points of tiles placed so far
+            scores = [score + int(gain) for score, gain in zip(scores, self._now.ledger["gain"], strict=False)]
+        boards = [
+            Board(score, tuple(wall), tuple(lines), floor)
+            for score, wall, lines, floor in zip(scores, self.walls, self.lines, self.floors, strict=True)
+        ]
+        return Position(
+            boards=tuple(boards),
+            displays=tuple(self.displays),
+            center=self.center,
+            bag=Supply(**self.bag),
+            lid=Supply(**self.lid),
+            round=self.round,
+            seat=None if self.is_over else placing.seat if placing else self.seat,
+            row=placing.row if placing else None,
+            starter=self.starter,
+            holder=self.holder,
+            termination=self.termination,
+            luck=Luck(self.seed, self.deal, self._continuation) if hidden else None,
+            rules=self.rules,
+        )
+
+    def _repr_svg_(self) -> str:
+        return draw_svg(self.position(hidden=False), names=self.specs)
 
     @property
     def _state(self) -> Any:
