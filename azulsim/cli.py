@@ -172,6 +172,8 @@ def report(
     from azulsim.log import read_run
 
     done = read_run(run_folder)  # before the plotting library is loaded: bad input is answered at once
+    if gap := done.describe_gap():
+        _tell(f"note: {gap}")
 
     from azulsim.report import build_report
 
@@ -293,7 +295,7 @@ _ASCII = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2026": "...", "\u00b1":
 
 def _fail_if_spoiled(run: Run) -> None:
     if run.n_failures:
-        _tell(f"{run.n_failures:,} games were spoiled by a strategy and are left out: see {run.path / 'failures'}")
+        _tell(f"{run.describe_failures()}; see {run.path / 'failures'}")
         raise typer.Exit(FAILED)
 
 

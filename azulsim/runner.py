@@ -261,13 +261,9 @@ def _play(
     """Play the tasks and return the manifest saying how long it took."""
     start = time.monotonic()
     backend = "threading" if _can_share_process(plan.specs, project) else "loky"
-    n_failures = 0
     with _watch(plan, folder, sum(commit.n_games for commit in done), progress) as watch:
         for commit in _spread(tasks, workers, backend):
-            n_failures += commit.n_failures
             watch.add(commit.n_games)
-    if n_failures and progress:
-        print(f"{n_failures:,} games failed; see {folder}/failures", file=sys.stderr)
     seconds = time.monotonic() - start
     return manifest.model_copy(update={"seconds": round(seconds, 3), "jobs": workers, "finished": ""})
 

@@ -78,7 +78,7 @@ def nothing_to_rank(run: Run) -> Report:
         title=TITLE,
         question=QUESTION,
         answer=(
-            "In this run every game has one strategy in all seats, so that there is nothing to rank.",
+            "In this run no game was finished in which different strategies meet, so that there is nothing to rank.",
             f"An experiment with line-ups of different strategies can answer ({say.count_deals(run)}).",
         ),
         sections=(),

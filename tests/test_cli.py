@@ -300,7 +300,9 @@ def test_games_that_a_strategy_spoiled_make_the_run_fail(azul: Command, tmp_path
     write_strategy(tmp_path, "quitter", RAISES)
     done = azul("run", "demo", "--set", 'strategies=["quitter","uniform"]', "--set", "players=[2]", "--deals", 2, "-j1")
     assert done.code == 1
-    assert "4 games" in done.err
+    assert "4 games failed, so that 2 of 2 deals are left out" in done.err
+    assert "first quitter: raised: ValueError: no idea" in done.err
+    assert "failures" not in done.out
     assert "Traceback" not in done.err
 
 
@@ -348,6 +350,19 @@ def test_resume_plays_what_is_missing(azul: Command, tmp_path: Path) -> None:
     assert done.code == 0
     assert lost.exists()
     assert azulsim.read_run(tmp_path / "here").games().equals(whole)
+
+
+def test_report_of_an_unfinished_run_says_how_to_go_on(azul: Command, tmp_path: Path) -> None:
+    words = ("--set", 'strategies=["greedy", "uniform"]', "--set", 'reports=["ranking"]', "--deals", 4, "-j1")
+    azul("run", "demo", *words, "--out", "here")
+    lost = sorted((tmp_path / "here" / "commits").iterdir())[1:]
+    for marker in lost:
+        marker.unlink()
+    done = azul("report", "here")
+    assert done.code == 0
+    assert done.err == "note: 1 of 6 shards: the run is not finished; go on with: azulsim resume here\n"
+    assert azul("resume", "here", "-j1").code == 0
+    assert azul("report", "here").err == ""
 
 
 # Comparisons

@@ -18,12 +18,14 @@ import pandas as pd
 import pytest
 import synthetic
 from browser import Browser, find_browser
+from fake_tables import fake_failure
 from matplotlib.figure import Figure
 
 import azulsim
+from azulsim import metrics, schema
 from azulsim.catalog import find, load_module
 from azulsim.errors import InputError, RunError
-from azulsim.log import Run, read_run
+from azulsim.log import Run, Shard, read_run, write_shard
 from azulsim.report import Plot, Report, Section, Table, Written, build_report, figures, make_report
 from azulsim.report.page import make_csv, make_json
 from azulsim.report.style import assign_looks
@@ -34,6 +36,7 @@ pytestmark = pytest.mark.xdist_group("report")
 ROOT = Path(__file__).parent.parent
 NAMES = ("player_count", "marker", "ranking")
 EVIL = ("</script><script>alert(1)</script>", "=HYPERLINK('http://evil')", "$\\frac{", '"><img src=x onerror=alert(1)>')
+STORED = ("games", "rounds", "moves")
 DAGGER = "x\x00\u202e\n\U0001f5e1"
 
 
@@ -268,6 +271,47 @@ def test_scripts_run_alone(real: Run, name: str, tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == f"page: {tmp_path / 'report.html'}"
     assert len(done.stdout) > 100
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("kept", [{0}, {2}, {3}, {0, 3}, {2, 3}])
+def test_reports_of_a_run_that_was_killed_say_so_on_top(kept: set[int], tmp_path: Path) -> None:
+    skills = {"a": 3.0, "b": 0.0, "c": -2.0}
+    lineups = [("a",) * 2, ("a",) * 3, ("a", "b"), ("a", "b", "c")]
+    folder = synthetic.write_run(tmp_path / "run", lineups, skills=skills, deals=15)
+    for cell in {0, 1, 2, 3} - kept:
+        (folder / "commits" / f"c{cell:05d}-d0000000000.json").unlink()
+    written = build_report(folder)
+    page = Page(written.page)
+    note = f"{len(kept)} of 4 shards: the run is not finished; go on with: azulsim resume RUN"
+    assert note in page.text
+    assert page.text.index(note) < page.text.index(written.reports[0].answer[0])
+    ratings = metrics.ratings(read_run(folder))
+    assert set(ratings["players"]) == {len(lineups[cell]) for cell in kept if cell > 1}
+
+
+def test_page_says_how_many_deals_a_failure_costs_and_what_that_may_do(tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path / "run", [("a", "b"), ("a", "a")], skills={"a": 1.0, "b": 0.0}, deals=20)
+    tables = synthetic.make_tables([(0, 1)], skills=[1.0, 0.0], deals=20)
+    kept = {name: rows[(rows["game"] >> schema.DEAL_SHIFT) % 2 > 0] for name, rows in tables.items() if name in STORED}
+    failures = [fake_failure(0, deal, 0, "b") for deal in range(0, 20, 2)]
+    write_shard(folder, Shard(0, 0, 20), kept, failures, depth="moves", specs=("a", "b"))
+    run = read_run(folder)
+    told = (
+        "10 games failed, so that 10 of 40 deals are left out, each with all seatings of its cell; "
+        "first b: raised: ZeroDivisionError: division by zero"
+    )
+    assert run.describe_failures() == told
+    text = Page(build_report(folder).page).text
+    assert f"{told}. Leaving out the deals in which a strategy failed may bias comparisons." in text
+
+
+def test_run_without_a_finished_game_has_no_report(tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path / "run", [("a", "b")], skills={"a": 1.0, "b": 0.0}, deals=2)
+    nothing = {name: rows[:0] for name, rows in synthetic.make_tables([(0, 1)], skills=[1.0, 0.0], deals=2).items()}
+    failures = [fake_failure(0, deal, 0, "b") for deal in (0, 1)]
+    write_shard(folder, Shard(0, 0, 2), nothing, failures, depth="moves", specs=("a", "b"))
+    with pytest.raises(RunError, match="no game was finished; 2 games failed, so that 2 of 2 deals"):
+        build_report(folder)
 
 
 def test_scripts_refuse_what_is_no_run(tmp_path: Path) -> None:

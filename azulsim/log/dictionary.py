@@ -19,7 +19,7 @@ Every table of a run folder, column by column. This page is made from `azulsim/s
 | `experiment.toml` | the experiment with every default spelled out; `azulsim run` plays it again |
 | `environment.json` | Python, machine, versions of the libraries |
 | `games/ rounds/ moves/ placements/` | the tables, a parquet file a shard; as deep as the experiment's `log` says |
-| `failures/` | the games that a strategy spoiled, if there are any |
+| `failures/` | games that a strategy spoiled, if any; other tables lack all seatings of that deal in that cell |
 | `commits/` | a marker a shard, written last: rows, bytes and content hash of its tables |
 
 A shard is a fixed range of deals of one cell; its files are named `c<cell>-d<first deal>`, so sorted file names are

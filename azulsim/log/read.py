@@ -164,6 +164,35 @@ class Run:
         """Number of failed games."""
         return sum(commit.n_failures for commit in self.commits)
 
+    @property
+    def n_deals(self) -> int:
+        """Number of deals of the finished shards, each counted in every cell that plays it."""
+        return sum(commit.n_deals for commit in self.commits)
+
+    @property
+    def n_deals_left_out(self) -> int:
+        """How many of `n_deals` are left out because a strategy failed in one of their games."""
+        seatings = {cell.index: len(cell.seatings) for cell in self.manifest.cells}
+        return sum(commit.n_deals - commit.n_games // seatings[commit.cell] for commit in self.commits)
+
+    def describe_gap(self, name: str = "") -> str:
+        """Say that shards are missing and how to go on, with `name` for the folder; empty if the run is complete."""
+        if self.is_complete:
+            return ""
+        there = f"{len(self.commits):,} of {self.manifest.shards:,} shards"
+        return f"{there}: the run is not finished; go on with: azulsim resume {name or self.path}"
+
+    def describe_failures(self) -> str:
+        """Say how many games failed, how much is left out for it, and what failed first; empty if none did."""
+        if not self.n_failures:
+            return ""
+        first = self.failures(columns=["spec", "kind", "message"]).iloc[0]
+        return (
+            f"{_count(self.n_failures, 'game')} failed, so that {self.n_deals_left_out:,} of "
+            f"{_count(self.n_deals, 'deal')} are left out, each with all seatings of its cell; "
+            f"first {first['spec']}: {first['kind']}: {first['message']}"
+        )
+
     @cached_property
     def cells(self) -> pd.DataFrame:
         """A row a cell: `cell`, `players`, `lineup`, `seatings`, `deals`, and a column for each rule that varies."""
@@ -419,6 +448,10 @@ def _quote(name: str) -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
 
 
 def _shorten(text: str, width: int = 90) -> str:

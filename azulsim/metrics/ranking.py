@@ -86,7 +86,7 @@ def payoffs(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:
 
 
 def ratings(run: Run) -> pd.DataFrame:
-    """Estimate the strength of each strategy in Elo (mean of the field = 0), one fit a player count.
+    """Estimate the strength of each strategy in Elo (mean of the field = 0), one fit a player count that has games.
 
     The model is Plackett-Luce with ties and a term for each seat; intervals are robust to what games of a deal
     share. See `azulsim.stats.fit_ratings`. Where one strategy never lost to the rest no maximum exists; a prior is
@@ -97,6 +97,8 @@ def ratings(run: Run) -> pd.DataFrame:
     parts = []
     for (label, players), group in cells[cells["lineup"] == "mixed"].groupby(["rules", "players"], sort=False):
         frame = _rate(run, [int(cell) for cell in group["cell"]])
+        if frame is None:  # not played yet
+            continue
         frame.insert(0, "players", int(str(players)))
         if several_rules:
             frame.insert(0, "rules", str(label))
@@ -106,12 +108,15 @@ def ratings(run: Run) -> pd.DataFrame:
     return frame.sort_values([name for name in ("rules", "players") if name in frame], kind="stable", ignore_index=True)
 
 
-def _rate(run: Run, cells: Sequence[int]) -> pd.DataFrame:
+def _rate(run: Run, cells: Sequence[int]) -> pd.DataFrame | None:
+    """Rate the strategies that met in these cells; None if no game of them is there."""
     places = {spec: code for code, spec in enumerate(run.manifest.specs)}
     rows = run.sql(
         f"SELECT game, seat, deal, placement, spec::VARCHAR AS spec FROM games "
         f"WHERE cell IN ({', '.join(map(str, cells))}) ORDER BY game, seat"
     ).to_arrow_table()
+    if rows.num_rows == 0:
+        return None
     column = rows.column("spec").combine_chunks().dictionary_encode()
     words = column.dictionary.to_pylist()
     known = sorted(words, key=places.__getitem__)

@@ -20,6 +20,8 @@ from azulsim.report.page import Written, write_page
 DEFAULT = ("player_count", "marker", "ranking")
 """Reports of a run whose experiment names none."""
 
+MAY_BIAS = "Leaving out the deals in which a strategy failed may bias comparisons."
+
 
 def build_report(
     run: Run | str | Path,
@@ -52,9 +54,13 @@ def build_report(
     ------
     InputError
         For a folder that is no run, or an unknown report.
+    RunError
+        If no game of the run was finished, or the folder cannot be written.
     """
     run = run if isinstance(run, Run) else read_run(run)
     names = [name] if name else list(run.manifest.reports or DEFAULT)
+    if not run.n_games:
+        raise RunError(f"{run.path}: no game was finished; {run.describe_failures()}")
     reports = [make_report(load_module(find("reports", each, project=project)), run) for each in names]
     if not name:
         commands = describe_run(run)["commands"]
@@ -102,8 +108,8 @@ def describe_run(run: Run, name: str = "") -> dict[str, Any]:
         "strategies": {spec: _source(manifest.sources, spec) for spec in manifest.specs},
         "log": manifest.log,
         "content hashes": {table: digest[:16] for table, digest in run.hashes.items()},
-        "unfinished": "" if run.is_complete else f"{len(run.commits)} of {manifest.shards} shards are there",
-        "failed games": f"{run.n_failures:,}" if run.n_failures else "",
+        "unfinished": run.describe_gap("RUN"),
+        "failed games": f"{run.describe_failures()}. {MAY_BIAS}" if run.n_failures else "",
         "commands": [
             "azulsim run RUN/experiment.toml --out NEW",
             f"azulsim report NEW --report {name}" if name else "azulsim report NEW",

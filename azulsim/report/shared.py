@@ -55,8 +55,9 @@ def make_looks(run: Run) -> dict[str, Look]:
 
 
 def choose_lineups(run: Run) -> tuple[Lineups, str]:
-    """Choose self-play if every player count has it, else all games; and say which, and what it means."""
+    """Choose self-play if every player count played has it, else all games; and say which, and what it means."""
     cells = list_cells(run)
+    cells = cells[cells["cell"].isin([commit.cell for commit in run.commits if commit.n_games])]
     with_self_play = set(cells.loc[cells["lineup"] == "self_play", "players"])
     if with_self_play == set(cells["players"]):
         return "self_play", "Games in which one strategy holds all seats"
