@@ -107,6 +107,7 @@ def _open_folder(folder: Path, plan: Plan, project: Path | None) -> Manifest:
     earlier = read_manifest(folder)
     if differences := _find_differences(earlier, manifest):
         raise InputError(f"{folder} holds another run ({'; '.join(differences)}); choose another folder with --out")
+    log.make_folders(folder, earlier.log)  # one that was deleted counts as shards to be played again
     return earlier
 
 

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -254,10 +255,31 @@ def test_damage_is_one_sentence(copy: Path, damage: Any, message: str) -> None:
 def test_scribbled_file_is_one_sentence(copy: Path) -> None:
     path = copy / "moves" / f"{SHARDS[0].name}.parquet"
     path.write_bytes(bytes(path.stat().st_size))
-    with pytest.raises(InputError, match="moves: cannot be read") as caught:
+    with pytest.raises(InputError, match="moves/.*damaged: .*to play its deals again, delete") as caught:
         log.read_run(copy).moves()
+    assert str(path) in str(caught.value)
+    assert f"delete {copy}/commits/{SHARDS[0].name}.json, then: azulsim resume {copy}" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(log.read_run(copy).moves(filters={"cell": 1})) == 5 * PLIES, "other cells' files are not opened"
+
+
+@pytest.mark.parametrize("name", ["games", "rounds", "moves", "failures"])
+def test_file_with_a_damaged_middle_is_found_by_whoever_reads_it(copy: Path, name: str) -> None:
+    path = copy / name / f"{SHARDS[2].name}.parquet"
+    data = bytearray(path.read_bytes())
+    data[4 : len(data) // 2] = b"\xff" * (len(data) // 2 - 4)  # the footer is sound: only rows cannot be read
+    path.write_bytes(data)
+    run = log.read_run(copy)
+    complaint = f"{path}: damaged: .*delete {copy}/commits/{SHARDS[2].name}.json, then: azulsim resume {copy}"
+    with pytest.raises(InputError, match=complaint):
+        getattr(run, name)()
+    with pytest.raises(InputError, match=complaint):
+        run.fetch(f"SELECT * FROM {name}")
+
+
+def test_error_in_a_query_on_sound_files_is_the_one_of_duckdb(copy: Path) -> None:
+    with pytest.raises(duckdb.BinderException, match="no_such_column"):
+        log.read_run(copy).fetch("SELECT no_such_column FROM games")
 
 
 def test_names_in_a_manifest_never_become_paths_or_sql(copy: Path) -> None:

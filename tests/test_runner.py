@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -167,6 +168,15 @@ def test_interrupted_run_goes_on_with_the_missing_shards(fake: FakeArena) -> Non
     assert again.is_complete
     assert again.hashes == whole.hashes
     assert len(fake.blocks) == len(whole.commits) - 1, "the torn shard is played anew, the sound one is kept"
+
+
+@pytest.mark.parametrize("lost", ["moves", "games", "commits"])
+def test_deleted_folder_is_made_and_played_again(fake: FakeArena, lost: str) -> None:
+    whole = runner.run(make_experiment(), jobs=1, progress=False)
+    shutil.rmtree(whole.path / lost)
+    again = runner.run(make_experiment(), jobs=1, progress=False)
+    assert again.hashes == whole.hashes
+    assert again.moves().equals(whole.moves())
 
 
 def test_failed_run_keeps_what_is_finished(fake: FakeArena) -> None:

@@ -12,7 +12,7 @@ executes nothing: no pickle, no plugin, and no name from a file ever becomes a p
 
 from azulsim.log.manifest import Cell, Commit, Manifest, Shard
 from azulsim.log.read import Run, read_run
-from azulsim.log.write import create_run, hash_table, write_manifest, write_shard
+from azulsim.log.write import create_run, hash_table, make_folders, write_manifest, write_shard
 
 __all__ = [
     "Cell",
@@ -22,6 +22,7 @@ __all__ = [
     "Shard",
     "create_run",
     "hash_table",
+    "make_folders",
     "read_run",
     "write_manifest",
     "write_shard",

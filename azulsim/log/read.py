@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
 
 from azulsim.errors import InputError, did_you_mean
 from azulsim.log.manifest import Cell, Commit, Manifest, find_gap, read_commits, read_manifest, table_path
@@ -115,7 +116,7 @@ def read_run(path: str | Path) -> Run:
     commits = read_commits(folder)
     for commit in commits:
         if gap := find_gap(folder, commit):
-            raise InputError(f"{gap}; run the experiment again with --out {folder} to play that shard anew")
+            raise InputError(f"{gap}; azulsim resume {folder} plays that shard anew")
     if not commits:
         raise InputError(f"{folder}: the run has no finished shard yet")
     return Run(folder, manifest, commits)
@@ -256,8 +257,38 @@ class Run:
 
         There are views `games rounds moves placements failures` (as deep as the run was logged), with coded columns
         as text and the columns `cell`, `deal` and `seating` added, and `cells` and `seats`, which join on them.
+        A relation reads its files when it is asked for rows; `fetch` also says which file is damaged.
         """
         return self.connection.sql(query)
+
+    def fetch(self, query: str) -> pa.Table:
+        """Run SQL as `sql` does and return all rows as an Arrow table.
+
+        Raises
+        ------
+        InputError
+            If a file of the run is damaged, naming it and how to play its shard again.
+        """
+        try:
+            return self.sql(query).to_arrow_table()
+        except duckdb.Error as error:
+            raise self.find_damage() or error from None
+
+    def find_damage(self, tables: Iterable[Table] | None = None) -> InputError | None:
+        """Read every file of the given tables (all if left out) and return a complaint about the first damaged one."""
+        for table in tables if tables is not None else (*stored_at(self.manifest.log), FAILURES):
+            stored = TABLES["rounds"] if table is PLACEMENTS else table
+            columns = ", ".join(self._typed(stored, column.name) for column in stored.columns)
+            for commit in self.commits:
+                try:
+                    self._bare.sql(f"SELECT {columns} FROM {self._stored(stored, [commit])}").to_arrow_table()
+                except duckdb.Error as error:
+                    return InputError(
+                        f"{table_path(self.path, stored.name, commit.shard)}: damaged: {_first_line(error)}; to play "
+                        f"its deals again, delete {self.path / 'commits' / commit.shard}.json, then: "
+                        f"azulsim resume {self.path}"
+                    )
+        return None
 
     @cached_property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -266,7 +297,7 @@ class Run:
             try:
                 self._bare.execute(f"CREATE OR REPLACE VIEW {table.name} AS FROM {self._view(table, self.commits)}")
             except duckdb.Error as error:
-                raise InputError(f"{self.path / table.name}: cannot be read: {_first_line(error)}") from None
+                raise self._explain(table, error) from None
         return self._bare
 
     @cached_property
@@ -298,11 +329,18 @@ class Run:
             query += f" ORDER BY {', '.join(table.key)}"
         try:
             frame: pd.DataFrame = self._bare.sql(query).df()
-        except duckdb.ConversionException as error:
-            raise InputError(f"{self.path}: filters on {name} do not fit its columns: {_first_line(error)}") from None
         except duckdb.Error as error:
-            raise InputError(f"{self.path / name}: cannot be read: {_first_line(error)}") from None
+            if rest and isinstance(error, duckdb.ConversionException):
+                reason = _first_line(error)
+                raise InputError(f"{self.path}: filters on {name} do not fit its columns: {reason}") from None
+            raise self._explain(table, error) from None
         return frame
+
+    def _explain(self, table: Table, error: duckdb.Error) -> InputError:
+        """Return what to tell of an error while a table was read."""
+        return self.find_damage([table]) or InputError(
+            f"{self.path / table.name}: cannot be read: {_first_line(error)}"
+        )
 
     def _require(self, name: str) -> Table:
         table = TABLES[name]

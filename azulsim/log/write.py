@@ -41,15 +41,29 @@ def create_run(folder: Path, manifest: Manifest, experiment_toml: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if foreign := sorted({path.name for path in folder.iterdir()} - _own_names()):
             raise InputError(f"{folder}: holds {foreign[0]!r} and no run; choose another folder with --out")
-        for name in ("commits", *(table.name for table in stored_at(manifest.log))):
-            (folder / name).mkdir(exist_ok=True)
     except FileExistsError:
         raise InputError(f"{folder}: is a file; choose another folder with --out") from None
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from None
+    make_folders(folder, manifest.log)
     _write(folder / "experiment.toml", experiment_toml.encode())
     _write(folder / "environment.json", (json.dumps(describe_environment(), indent=1) + "\n").encode())
     write_manifest(folder, manifest)
+
+
+def make_folders(folder: Path, depth: Depth) -> None:
+    """Make the folders of the tables and commit markers inside a run folder, where they are missing.
+
+    Raises
+    ------
+    RunError
+        If they cannot be made.
+    """
+    for name in ("commits", *(table.name for table in stored_at(depth))):
+        try:
+            (folder / name).mkdir(exist_ok=True)
+        except OSError as error:
+            raise _complain(folder / name, error) from None
 
 
 def _own_names() -> set[str]:

@@ -173,7 +173,7 @@ def collect(
         FROM {base} WHERE ({_LINEUP_SQL[lineups]}) AND ({where}) GROUP BY ALL
     )
     SELECT {groups}, list(block), {lists} FROM sums GROUP BY {groups} ORDER BY {groups}"""
-    table = run.sql(query).to_arrow_table().combine_chunks()
+    table = run.fetch(query).combine_chunks()
     frame = pd.DataFrame({name: table.column(i).to_pylist() for i, name in enumerate(names)})
     sizes, blocks = _flatten(table, len(names))
     frame = _name_keys(frame, cells, run.manifest.specs).sort_values(list(names), kind="stable")

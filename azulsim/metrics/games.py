@@ -184,5 +184,7 @@ def seat_tests(
 
 
 def _range(run: Run, expression: str) -> tuple[int, int]:
-    low, high = run.sql(f"SELECT min({expression}), max({expression}) FROM games").fetchall()[0]
+    low, high = (
+        run.fetch(f"SELECT min({expression}) AS low, max({expression}) AS high FROM games").to_pylist()[0].values()
+    )
     return (0, -1) if low is None else (int(low), int(high))

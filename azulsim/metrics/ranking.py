@@ -111,10 +111,10 @@ def ratings(run: Run) -> pd.DataFrame:
 def _rate(run: Run, cells: Sequence[int]) -> pd.DataFrame | None:
     """Rate the strategies that met in these cells; None if no game of them is there."""
     places = {spec: code for code, spec in enumerate(run.manifest.specs)}
-    rows = run.sql(
+    rows = run.fetch(
         f"SELECT game, seat, deal, placement, spec::VARCHAR AS spec FROM games "
         f"WHERE cell IN ({', '.join(map(str, cells))}) ORDER BY game, seat"
-    ).to_arrow_table()
+    )
     if rows.num_rows == 0:
         return None
     column = rows.column("spec").combine_chunks().dictionary_encode()
