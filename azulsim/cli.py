@@ -260,6 +260,140 @@ _add_list("experiments", "The questions that can be run.", "azulsim experiments 
 _add_list("reports", "The pages that can be made of a run.", "azulsim reports list --json")
 
 
+@app.command()
+def verify(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a run: its fingerprints, and every logged game by playing it again.
+
+    \b
+    Names each row that disagrees. Exit code 0: all well; 1: something disagrees.
+    What can be checked depends on the log: with log = "moves" every cell.
+
+    \b
+    Example:
+      azulsim verify runs/demo
+    """
+    from azulsim.replay import verify_run
+
+    found = verify_run(run_folder, jobs=jobs or os.cpu_count() or 1)
+    if as_json:
+        _print_json(found.to_dict())
+    else:
+        typer.echo(str(found))
+    if not found.is_good:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def replay(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder with log = moves.")],
+    game: Annotated[int, typer.Option("--game", metavar="ID", help="The column `game` of every table.")],
+    text: Annotated[
+        Path | None, typer.Option("--text", metavar="FILE", help="Write the game as text too (docs/NOTATION.md).")
+    ] = None,
+) -> None:
+    """Show a logged game move by move.
+
+    \b
+    Example:
+      azulsim replay runs/demo --game 0 --text game.txt
+    """
+    import shutil
+
+    from azulsim.replay import replay_game
+
+    found = replay_game(run_folder, game)
+    if text is not None:
+        text.write_text(str(found.record), encoding="utf-8")
+    typer.echo(found.draw(color=sys.stdout.isatty(), width=shutil.get_terminal_size().columns), nl=False)
+
+
+@app.command()
+def explain(
+    position: Annotated[str, typer.Argument(metavar="POSITION", help="One line of text, in quotes; - reads it.")],
+    strategy: Annotated[str, typer.Option("--strategy", "-s", metavar="SPEC", help="Who judges the moves.")],
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show every legal move of a position with its score, best first.
+
+    \b
+    azulsim replay shows the position of each round as text; docs/NOTATION.md says how to write one.
+
+    \b
+    Example:
+      azulsim explain - --strategy greedy < position.txt
+    """
+    from azulsim.explain import explain as explain_position
+
+    line = sys.stdin.read().strip() if position == "-" else position
+    answer = explain_position(line, strategy, project=project)
+    if as_json:
+        _print_json(answer.to_dict())
+    else:
+        typer.echo(str(answer))
+
+
+rules_group = typer.Typer(help="The rules that can be played.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(rules_group, name="rules")
+
+
+@rules_group.command("list")
+def list_rules(as_json: AsJson = False) -> None:
+    """List the named kinds of Azul.
+
+    \b
+    Example:
+      azulsim rules list
+    """
+    from azulsim.notation.rules_text import SUMMARIES
+
+    if as_json:
+        _print_json([{"name": name, "summary": summary} for name, summary in SUMMARIES.items()])
+        return
+    width = max(map(len, SUMMARIES))
+    for name, summary in SUMMARIES.items():
+        typer.echo(f"{name:<{width}}  {summary}")
+
+
+@rules_group.command("show")
+def show_rules(name: Annotated[str, typer.Argument(metavar="NAME", help="One of `azulsim rules list`.")]) -> None:
+    """Print rules as TOML: the start of a file of your own.
+
+    \b
+    Example:
+      azulsim rules show gray > mine.toml
+    """
+    from azulsim.rules import find_variant
+
+    typer.echo(find_variant(name).to_toml(), nl=False)
+
+
+@rules_group.command("check")
+def check_rules(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file of rules.")], as_json: AsJson = False
+) -> None:
+    """Say whether rules can be played, and how they differ from the printed ones.
+
+    \b
+    Example:
+      azulsim rules check mine.toml
+    """
+    from azulsim.notation.rules_text import list_differences
+    from azulsim.rules import read_rules
+
+    differences = list_differences(read_rules(file))
+    if as_json:
+        _print_json([{"key": key, "value": value, "printed": printed} for key, value, printed in differences])
+        return
+    typer.echo("ok: the printed rules" if not differences else "ok; differs from the printed rules:")
+    for key, value, printed in differences:
+        typer.echo(f"  {key} = {value}  (printed: {printed})")
+
+
 # What commands share
 
 

@@ -23,12 +23,27 @@ from azulsim.engine.driver import LIVE, PLAN, Log, join_displays, make_log
 from azulsim.engine.luck import DEAL_DOMAIN, DECISION_DOMAIN, root_key
 from azulsim.engine.record import GAME, SEAT, make_template
 from azulsim.engine.replaying import SPAN, Logged
-from azulsim.errors import InputError
+from azulsim.errors import InputError, RunError
+from azulsim.game import Game, replay_moves
 from azulsim.log import Cell, Commit, Manifest
 from azulsim.log.check import Columns, find_stray_markers, read_columns, read_failures
 from azulsim.log.manifest import find_gap, read_commits, read_manifest
+from azulsim.notation import GameRecord, Position, Round, draw_text, parse_move, parse_placing
 from azulsim.rules import Termination
-from azulsim.schema import GAMES, MOVES, NOT_LOGGED, ROUNDS, Column, Table, game_id, stored_at
+from azulsim.schema import (
+    CELL_SHIFT,
+    DEAL_SHIFT,
+    GAMES,
+    MAX_DEALS,
+    MAX_SEATINGS,
+    MOVES,
+    NOT_LOGGED,
+    ROUNDS,
+    Column,
+    Table,
+    game_id,
+    stored_at,
+)
 
 Array = npt.NDArray[Any]
 
@@ -601,3 +616,168 @@ def _expect_walls(tiled: Array, first: Array) -> dict[str, Array]:
 
 
 _CHECKERS = {"games": _check_games, "rounds": _check_rounds, "moves": _check_moves}
+
+
+# One game, for people
+
+
+@dataclass(frozen=True)
+class ReplayedGame:
+    """A logged game, played again."""
+
+    game: int
+    record: GameRecord
+    positions: tuple[Position, ...]
+    """As each round was dealt, and after the end."""
+
+    def draw(self, *, color: bool = False, width: int = 80) -> str:
+        """Draw the position of each round, and between them its moves as text, a line for each turn of the table."""
+        parts = []
+        names = self.record.players
+        for position, played in zip(self.positions, self.record.rounds, strict=False):
+            parts.append(draw_text(position, color=color, width=width, names=names) + f"position: {position}\n")
+            parts.append(_describe_round(played, names))
+        parts.append(draw_text(self.positions[-1], color=color, width=width, names=names))
+        standing = [
+            f"{place}. {name}: {score} points"
+            for place, score, name in sorted(
+                zip(self.record.placements, self.record.scores, names, strict=True), key=lambda entry: entry[0]
+            )
+        ]
+        parts.append("\n".join(standing) + "\n")
+        return "\n".join(parts)
+
+
+def _describe_round(played: Round, names: Sequence[str]) -> str:
+    seats = len(names)
+    width = max(len(f"{seat} {name}") for seat, name in enumerate(names))
+    lines = []
+    for n, move in enumerate(played.moves):
+        seat = (played.seat + n) % seats
+        lines.append(f"{f'{seat} {names[seat]}':<{width}}  {move}")
+    for seat, placing in played.placings:
+        lines.append(f"{f'{seat} {names[seat]}':<{width}}  {placing}")
+    return "\n".join(lines) + f"\nscores: {' '.join(map(str, played.scores))}\n"
+
+
+def replay_game(path: str | Path, game: int) -> ReplayedGame:
+    """Play one logged game again.
+
+    Parameters
+    ----------
+    path
+        The run folder; its experiment must have `log = "moves"`.
+    game
+        The game's number, as in the column `game` of every table.
+
+    Raises
+    ------
+    InputError
+        If the folder is no run, its moves were not logged, or it has no such game.
+    RunError
+        If the log cannot be played.
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    if manifest.log != "moves":
+        raise InputError(
+            f'{folder}: moves were not logged: the run has log = "{manifest.log}"; run the experiment again with '
+            'log = "moves"'
+        )
+    commits = read_commits(folder)
+    cell, commit = _find_shard(folder, manifest, commits, game)
+    deal, seating = _split_game(game)
+    shard = _Shard(folder, manifest, cell, commit)
+    rounds, moves = (_take_rows(_read_table(shard, table), table, game) for table in (ROUNDS, MOVES))
+    if not len(moves):
+        raise InputError(f"{folder}: game {game} was spoiled by a strategy in its deal, and so it has no log")
+    players = tuple(cell.spec_at(seating, seat) for seat in range(cell.players))
+    table = Game(cell.players, rules=cell.rules, seed=manifest.seed, deal=deal)
+    table.specs = players
+    try:
+        positions, played = _play_rounds(table, rounds, moves)
+        if table.outcome is None:
+            raise InputError("it is not over where its moves end")
+        record = _make_record(table, played, manifest, game)
+    except (InputError, LookupError) as error:
+        raise RunError(
+            f"{folder}: game {game} cannot be replayed: {error}; azulsim verify says what is wrong"
+        ) from None
+    return ReplayedGame(game, record, positions)
+
+
+def _make_record(table: Game, rounds: tuple[Round, ...], manifest: Manifest, game: int) -> GameRecord:
+    """Return a finished game as a record."""
+    outcome = table.outcome
+    assert outcome is not None
+    return GameRecord(
+        players=table.specs,
+        rules=table.rules,
+        version=manifest.azulsim,
+        seed=manifest.seed,
+        deal=table.deal,
+        seating=game & MAX_SEATINGS - 1,
+        rounds=rounds,
+        scores=tuple(outcome.scores),
+        placements=tuple(outcome.placements),
+        termination=outcome.termination,
+        extras={"run": manifest.name, "game": str(game)},
+    )
+
+
+def _find_shard(folder: Path, manifest: Manifest, commits: Sequence[Commit], game: int) -> tuple[Cell, Commit]:
+    """Return the cell and the shard that hold a game; say which game is nearest if none does."""
+    index, (deal, seating) = game >> CELL_SHIFT, _split_game(game)
+    cells = {cell.index: cell for cell in manifest.cells}
+    for commit in commits:
+        is_there = commit.cell == index and commit.first_deal <= deal < commit.first_deal + commit.n_deals
+        if is_there and index in cells and seating < len(cells[index].seatings):
+            return cells[index], commit
+    known = [commit for commit in commits if commit.cell in cells]
+    if not known:
+        raise InputError(f"{folder}: the run has no finished shard yet")
+    near = min(known, key=lambda commit: (abs(commit.cell - index), abs(commit.first_deal - deal)))
+    last_deal, last_seating = near.first_deal + near.n_deals - 1, len(cells[near.cell].seatings) - 1
+    nearest = game_id(near.cell, min(max(deal, near.first_deal), last_deal), min(seating, last_seating))
+    raise InputError(
+        f"{folder}: no game {game} (cell {index}, deal {deal}, seating {seating}); the nearest is {nearest} (cell "
+        f"{near.cell}, with {cells[near.cell].deals} deals and {last_seating + 1} seatings)"
+    )
+
+
+def _split_game(game: int) -> tuple[int, int]:
+    """Return the deal and the seating of a game."""
+    return game >> DEAL_SHIFT & MAX_DEALS - 1, game & MAX_SEATINGS - 1
+
+
+def _take_rows(columns: Columns, table: Table, game: int) -> Array:
+    """Return the rows of one game as a structured array, without text."""
+    chosen = np.flatnonzero(columns.values["game"] == game)
+    rows = np.zeros(len(chosen), [(c.name, c.dtype) for c in table.columns if c.dtype != "S"])
+    for name in rows.dtype.names or ():
+        rows[name] = columns.values[name][chosen]
+    return rows
+
+
+def _play_rounds(table: Game, rounds: Array, moves: Array) -> tuple[tuple[Position, ...], tuple[Round, ...]]:
+    """Play a game round by round."""
+    positions, played = [table.position()], []
+    for number in np.unique(moves["round"]):
+        displays, seat, before = tuple(table.displays), table.seat, len(table.moves)
+        seats: list[int] = []
+        now = rounds[rounds["round"] == number]
+        replay_moves(table, moves[moves["round"] == number], now, seats)
+        decisions = list(zip(seats, table.moves[before:], strict=True))
+        scores = now["score_before"].astype(int) + now["gain"] - now["penalty_paid"]
+        played.append(
+            Round(
+                number=int(number),
+                displays=displays,
+                seat=seat,
+                moves=tuple(parse_move(text) for _, text in decisions if not text.startswith("@")),
+                placings=tuple((at, parse_placing(text)) for at, text in decisions if text.startswith("@")),
+                scores=tuple(map(int, scores)),
+            )
+        )
+        positions.append(table.position())
+    return tuple(positions), tuple(played)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import azulsim
-from azulsim.errors import InputError
+from azulsim import cli
+from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment
 from azulsim.log.check import read_columns, read_failures
 from azulsim.log.manifest import Commit, dump_json, read_commits, read_manifest, table_path
-from azulsim.replay import Verification, verify_run
+from azulsim.notation import Placing, parse_game
+from azulsim.replay import Verification, replay_game, verify_run
 from azulsim.rules import VARIANTS, Rules
-from azulsim.schema import GAMES, MOVES, ROUNDS, TABLES, Depth, Table
+from azulsim.schema import GAMES, MOVES, ROUNDS, TABLES, Depth, Table, game_id
 
 ODD = Rules(
     wall="gray",
@@ -343,3 +347,90 @@ def test_rounds_are_held_against_one_another(make_run: MakeRun, tmp_path: Path, 
 def test_what_is_no_run_is_said_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such run folder"):
         verify_run(tmp_path / "nowhere")
+
+
+# One game
+
+
+@pytest.mark.parametrize("rules", [Rules(), ODD], ids=["standard", "odd"])
+def test_a_replayed_game_is_the_logged_one(make_run: MakeRun, rules: Rules) -> None:
+    folder = make_run(rules, denial=True)
+    game = game_id(0, 3, 1)
+    found = replay_game(folder, game)
+    run = azulsim.read_run(folder)
+    games, moves = run.games(filters={"game": game}), run.moves(filters={"game": game})
+    assert list(found.record.scores) == games["score"].tolist()
+    assert list(found.record.placements) == games["placement"].tolist()
+    assert list(found.record.players) == games["spec"].tolist()
+    taken = [move for move in found.record.moves if not isinstance(move, Placing)]
+    assert [move.source for move in taken] == moves["source"].tolist()
+    assert [move.line for move in taken] == moves["line"].tolist()
+    assert len(found.positions) == games["rounds"].iloc[0] + 1
+    assert found.positions[-1].is_over
+    assert parse_game(str(found.record)) == found.record
+    drawn = found.draw()
+    for move in map(str, found.record.moves):
+        assert f"  {move}\n" in drawn
+    for position in found.positions[:-1]:
+        assert str(position) in drawn
+
+
+@pytest.mark.parametrize(
+    ("game", "nearest"),
+    [(game_id(0, 4, 0), game_id(0, 3, 0)), (game_id(0, 2, 9), game_id(0, 2, 1)), (game_id(7, 1, 0), game_id(0, 1, 0))],
+)
+def test_an_unknown_game_is_answered_with_the_nearest(make_run: MakeRun, game: int, nearest: int) -> None:
+    with pytest.raises(InputError, match=f"no game {game} .*the nearest is {nearest} "):
+        replay_game(make_run(Rules()), game)
+
+
+def test_games_that_cannot_be_shown_are_refused_in_a_sentence(make_run: MakeRun, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="moves were not logged"):
+        replay_game(make_run(Rules(), log="rounds"), 0)
+    folder = make_run(Rules(), other="quitter")
+    failed = int(azulsim.read_run(folder).failures()["game"].iloc[0])
+    with pytest.raises(InputError, match="spoiled"):
+        replay_game(folder, failed)
+    copy = tmp_path / "copy"
+    shutil.copytree(make_run(Rules()), copy)
+    change_cell(copy, MOVES, "color", -1)
+    with pytest.raises(RunError, match="azulsim verify"):
+        replay_game(copy, game_id(0, 3, 1))
+
+
+# The command line
+
+
+def run_command(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["azulsim", *map(str, words)])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    return int(stop.value.code or 0)
+
+
+def test_verify_says_all_well_or_exits_1(
+    make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(make_run(Rules()), copy)
+    assert run_command(monkeypatch, "verify", copy, "--jobs", 1) == 0
+    assert "all well; 8 games" in capsys.readouterr().out
+    change_cell(copy, MOVES, "gain", 5)
+    assert run_command(monkeypatch, "verify", copy, "--jobs", 1, "--json") == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["ok"], answer["n_disagreements"]) == (False, 1)
+    assert answer["disagreements"][0]["key"] == {"game": 0, "ply": 5}
+    assert run_command(monkeypatch, "verify", tmp_path / "missing") == 2
+
+
+def test_replay_shows_and_writes_a_game(
+    make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "game.txt"
+    assert run_command(monkeypatch, "replay", make_run(Rules()), "--game", game_id(0, 2, 1), "--text", file) == 0
+    shown = capsys.readouterr().out
+    assert "round 1, seat 0: uniform to move" in shown
+    assert "\x1b" not in shown
+    assert parse_game(file.read_text(encoding="utf-8")) == replay_game(make_run(Rules()), game_id(0, 2, 1)).record
+    assert run_command(monkeypatch, "replay", make_run(Rules()), "--game", 99) == 2
+    assert "the nearest is" in capsys.readouterr().err

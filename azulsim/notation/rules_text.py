@@ -75,3 +75,24 @@ def _flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 def _format_value(value: Any) -> str:
     """Write a value in TOML; its strings, numbers, booleans and arrays are JSON's as long as text is plain ASCII."""
     return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+SUMMARIES = {
+    "standard": "the printed rules of the base game, coloured wall",
+    "gray": "the gray side: any color may go to any column, no color twice in a row or column",
+    "joker": "the base game with joker tiles",
+    "gray-joker": "the gray side with joker tiles",
+    "crystal-mosaic": "Crystal Mosaic side 1: five printed spaces count double, all others are free",
+}
+"""What each of `VARIANTS` is, in a line."""
+
+
+def list_differences(rules: Rules) -> list[tuple[str, str, str]]:
+    """Return what differs from the printed rules: key, value, and the printed value, as TOML.
+
+    >>> list_differences(Rules(tiles_per_color=19))
+    [('tiles_per_color', '19', '20')]
+    """
+    printed = dict(_flatten(Rules().model_dump(by_alias=True)))
+    changes = _flatten(rules.model_dump(by_alias=True))
+    return [(key, _format_value(value), _format_value(printed[key])) for key, value in changes if value != printed[key]]
