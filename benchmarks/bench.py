@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from scipy import stats
 
 from azulsim import registry
 from azulsim.arena import Block, play_block
-from azulsim.rules import Rules
+from azulsim.rules import VARIANTS, Rules
 from azulsim.schema import Depth
 from azulsim.strategy import Strategy
 from azulsim.strategy.definition import Speed
@@ -176,6 +176,25 @@ def measure_speed() -> Iterator[Figure]:
             yield summarize(what, compare_with_yardstick(spec, "greedy", players, 10_000), wanted)
 
 
+def measure_variants() -> Iterator[Figure]:
+    """Greedy play under other rules over greedy play under the printed ones, time a move."""
+    strategy = registry.make_strategy("greedy")
+    for players in (2, 4):
+        for name in ("gray", "joker", "gray-joker", "crystal-mosaic"):
+            ratios = []
+            for _ in range(PAIRS):
+                printed, other = (_seconds_a_move(strategy, players, rules) for rules in ("standard", name))
+                ratios.append(other / printed)
+            yield summarize(f"greedy, {name}, {players} players, time a move over the printed wall", ratios, 3)
+
+
+def _seconds_a_move(strategy: Strategy, players: int, variant: str) -> float:
+    block = replace(make_block(players, 1000), rules=VARIANTS[variant])
+    start = time.process_time()
+    tables = play_block(block, strategies=[strategy] * players)
+    return (time.process_time() - start) / int(tables.games["plies"][::players].sum(dtype=np.int64))
+
+
 def measure_log() -> Iterator[Figure]:
     """CPU time of a whole run that logs moves over one that logs games, start-up taken off both; and its bytes."""
     with tempfile.TemporaryDirectory() as name:
@@ -232,7 +251,7 @@ _LOOP = """
 import sys, time
 from azulsim.arena import Block, play_block
 from azulsim.registry import make_strategy
-from azulsim.rules import Rules
+from azulsim.rules import VARIANTS, Rules
 strategies = [make_strategy("greedy")] * 2
 def play(first, deals):
     play_block(Block(0, 2, Rules(), ("self",) * 2, (0, 0), ((0, 1),), 1, first, deals), strategies=strategies)
@@ -248,12 +267,12 @@ print(time.perf_counter() - start, flush=True)
 
 def measure_workers() -> Iterator[Figure]:
     """Throughput of a run with two workers over that of two bare loops at the same time."""
-    deals = 150_000
+    deals = 400_000  # enough that the start of the workers does not count
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file = write_experiment(folder, "greedy", 2 * deals, "games")
         ratios = []
-        for _ in range(PAIRS):
+        for _ in range(15):
             bare = 2 * deals / _time_two_loops(deals)
             shutil.rmtree(folder / "run", ignore_errors=True)
             azulsim("run", file, "-j2", "--out", folder / "run")
@@ -309,6 +328,7 @@ def measure_start() -> Iterator[Figure]:
 GROUPS: dict[str, Callable[[], Iterator[Figure]]] = {
     "speed": measure_speed,
     "slower": measure_slower_speeds,
+    "variants": measure_variants,
     "log": measure_log,
     "workers": measure_workers,
     "memory": measure_memory,

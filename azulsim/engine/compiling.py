@@ -130,7 +130,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             self.disable()
 
 
-def compiled(function: F | None = None, *, key: str | None = "") -> Any:
+def compiled(function: F | None = None, *, key: str | None = "", is_inlined: bool = False) -> Any:
     """Compile a function, releasing the GIL; use as a decorator.
 
     Parameters
@@ -138,10 +138,12 @@ def compiled(function: F | None = None, *, key: str | None = "") -> Any:
     key : str or None
         Names what the code depends on beside the sources of the engine (such as a strategy's own text); None keeps
         no compiled code on disk.
+    is_inlined : bool
+        True to put the code into every caller: what a caller does not use of a result is then never computed.
     """
 
     def wrap(py_func: F) -> F:
-        dispatcher = numba.njit(nogil=True)(py_func)
+        dispatcher = numba.njit(nogil=True, forceinline=is_inlined)(py_func)
         if key is not None:
             dispatcher._cache = _Cache(py_func, key)
         return cast(F, dispatcher)

@@ -52,13 +52,13 @@ def fold(spaces: Any) -> Any:
 
 
 @compiled
-def find_columns(game: Any, wall: Any, tiles: Any, row: Any, color: Any, has_joker: Any) -> Any:
+def find_columns(game: Any, wall: Any, mine: Any, row: Any, color: Any, has_joker: Any) -> Any:
     """Return the columns (bit 0 = column 1) where the tile of a complete line may go (6.1, 7.4, 12).
 
     Parameters
     ----------
-    wall : int
-        The spaces taken, and in `tiles` (int[6]) those of each color.
+    wall, mine : int
+        The spaces taken, and those taken by the color.
     row : int
         From 0.
     color : int
@@ -72,7 +72,6 @@ def find_columns(game: Any, wall: Any, tiles: Any, row: Any, color: Any, has_jok
     free, printed = (game.free >> (5 * row)) & 31, (game.printed[color] >> (5 * row)) & 31
     if has_joker:
         return empty & (free | printed)
-    mine = widen(tiles[color])
     return empty & ((free & ~fold(mine)) | (printed & ~fold(mine & game.free)))
 
 
@@ -85,15 +84,17 @@ def points_at(game: Any, wall: Any, row: Any, column: Any) -> Any:
 
 @compiled
 def best_column(game: Any, wall: Any, row: Any, columns: Any) -> Any:
-    """Return the column (from 0) that scores most at once, the leftmost among equals."""
-    best, chosen = -1, 0
-    while columns:
+    """Return the column (from 0) that scores most at once, the leftmost among equals, and its points."""
+    if columns & (columns - 1) == 0:
         column = lowest_bit(columns)
-        columns &= columns - 1
-        points = points_at(game, wall, row, column)
-        if points > best:
-            best, chosen = points, column
-    return chosen
+        return column, points_at(game, wall, row, column)
+    best, chosen = -1, 0
+    for column in range(5):  # a loop that surely ends is left out where nobody asks for its result
+        if (columns >> column) & 1:
+            points = points_at(game, wall, row, column)
+            if points > best:
+                best, chosen = points, column
+    return chosen, best
 
 
 @compiled
@@ -102,8 +103,26 @@ def count_possible(game: Any, wall: Any, tiles: Any) -> Any:
     possible = 0
     for row in range(5):
         for color in range(5):
-            if (widen(tiles[color]) >> (5 * row)) & 31 == 0:
-                possible += find_columns(game, wall, tiles, row, color, False) != 0
+            mine = widen(tiles[color])
+            if (mine >> (5 * row)) & 31 == 0:
+                possible += find_columns(game, wall, mine, row, color, False) != 0
+    return possible
+
+
+@compiled
+def count_possible_near(game: Any, wall: Any, tiles: Any, row: Any, color: Any) -> Any:
+    """Return the same for the pairs of one row or one color alone, which are those that a tile there can close."""
+    possible = 0
+    for other in range(5):
+        mine = widen(tiles[other])
+        if other != color and (mine >> (5 * row)) & 31 == 0:
+            possible += find_columns(game, wall, mine, row, other, False) != 0
+    if color == JOKER:
+        return possible
+    mine = widen(tiles[color])
+    for other in range(5):
+        if other != row and (mine >> (5 * other)) & 31 == 0:
+            possible += find_columns(game, wall, mine, other, color, False) != 0
     return possible
 
 
@@ -123,7 +142,7 @@ def default_column(game: Any, wall: Any, tiles: Any, row: Any, color: Any, colum
         value = (
             2 * points_at(game, wall, row, column)
             + popcount(column_bits(wall, column))
-            + 3 * count_possible(game, wall | space, tiles)
+            + 3 * count_possible_near(game, wall | space, tiles, row, color)
         )
         tiles[color] &= ~space
         if value > best:
@@ -191,7 +210,7 @@ def least_kept(room: Any, n_color: Any) -> Any:
     return max(0, room - n_color)
 
 
-@compiled
+@compiled(is_inlined=True)
 def split_take(game: Any, code: Any) -> Any:
     """Return what a legal move takes and places (7.2, 7.6)."""
     source, color, line = (code >> 6) & 15, (code >> 3) & 7, code & 7
@@ -342,6 +361,11 @@ def is_allowed(game: Any, allowed: Any, code: Any) -> bool:
 # ---- what moves are worth
 
 
+_SCRATCH, _MEMO = 6, 12
+_MEMO_SIZE = 6 * 12
+WORK = _MEMO + 2 * _MEMO_SIZE
+
+
 class Before(NamedTuple):
     """What holds for all moves of a seat, computed once a move."""
 
@@ -356,37 +380,34 @@ class Before(NamedTuple):
     penalty: int
     left: int
     rival_row: int
-    tiles: Any
-    """int64[6]: spaces of each color, the color's tiles of complete lines included."""
-    scratch: Any
-    """int64[6]: for working."""
-    memo: Any
-    """int64[128, 2]: points and spilled tiles by how a line would be completed."""
+    work: Any
+    """int64[WORK]: spaces of each color, tiles of complete lines included; the same for working; then, by how a line
+    would be completed, points and spilled tiles."""
 
 
 @compiled
-def tile_in_mind(game: Any, seat: Any, full: Any, colors: Any, line_jokers: Any, tiles: Any) -> Any:
+def tile_in_mind(game: Any, seat: Any, full: Any, colors: Any, line_jokers: Any, work: Any, at: Any) -> Any:
     """Return (points, spilled tiles, wall) if the complete lines were tiled now, each where it scores most at once.
 
-    This is what exact gain means on a wall with a choice; `tiles` (int64[6]) receives the spaces of each color.
+    This is what exact gain means on a wall with a choice; `work[at : at + 6]` receives the spaces of each color.
     """
     for color in range(6):
-        tiles[color] = game.tiles[seat, color]
+        work[at + color] = game.tiles[seat, color]
     wall = widen(game.wall[seat])
     points = spilled = 0
     while full:
         line = lowest_bit(full)
         full &= full - 1
         color, has_joker = (colors >> (4 * line)) & 15, (line_jokers >> (4 * line)) & 15 > 0
-        columns = find_columns(game, wall, tiles, line - 1, color, has_joker)
+        columns = find_columns(game, wall, work[at + color], line - 1, color, has_joker)
         if columns == 0:
             spilled += line
             continue
-        column = best_column(game, wall, line - 1, columns)
-        points += points_at(game, wall, line - 1, column)
+        column, now = best_column(game, wall, line - 1, columns)
+        points += now
         space = 1 << (5 * (line - 1) + column)
         wall |= space
-        tiles[JOKER if has_joker else color] |= space
+        work[at + (JOKER if has_joker else color)] |= space
     return points, spilled, wall
 
 
@@ -394,10 +415,11 @@ def tile_in_mind(game: Any, seat: Any, full: Any, colors: Any, line_jokers: Any,
 def look(game: Any) -> Any:
     """Return what holds for all moves of the seat to move."""
     seat = widen(game.seat)
-    tiles, scratch, memo = np.empty(6, np.int64), np.empty(6, np.int64), np.empty((128, 2), np.int64)
-    memo[:, 0] = UNKNOWN
+    work = np.empty(WORK, np.int64)
+    for i in range(_MEMO_SIZE):
+        work[_MEMO + 2 * i] = UNKNOWN
     points, spilled, tiled = tile_in_mind(
-        game, seat, widen(game.full[seat]), widen(game.colors[seat]), widen(game.line_jokers[seat]), tiles
+        game, seat, widen(game.full[seat]), widen(game.colors[seat]), widen(game.line_jokers[seat]), work, 0
     )
     left = rival = 0
     for source in range(game.n_displays + 1):
@@ -409,22 +431,25 @@ def look(game: Any) -> Any:
                 rival = max(rival, popcount((theirs >> (5 * row)) & 31) + ((full >> (row + 1)) & 1))
     penalty = floor_penalty(game, widen(game.floor[seat]) + spilled)
     wall = widen(game.wall[seat])
-    return Before(seat, wall, tiled, points, spilled, penalty, left, rival, tiles, scratch, memo)
+    return Before(seat, wall, tiled, points, spilled, penalty, left, rival, work)
 
 
 @compiled
 def value_of_completing(game: Any, now: Any, line: Any, color: Any, has_joker: Any) -> Any:
     """Return (points added, spilled tiles in all) if a line were complete with that color."""
-    at = (line * 8 + color) * 2 + has_joker
-    if now.memo[at, 0] == UNKNOWN:
+    full = widen(game.full[now.seat])
+    at = _MEMO + 2 * (line * 12 + color * 2 + has_joker)
+    if now.work[at] == UNKNOWN and full == 0:  # nothing else is tiled: no walls to keep apart
+        columns = find_columns(game, now.wall, now.work[color], line - 1, color, has_joker)
+        now.work[at] = best_column(game, now.wall, line - 1, columns)[1] if columns else 0
+        now.work[at + 1] = 0 if columns else line
+    elif now.work[at] == UNKNOWN:
         shift = 4 * line
         colors = (widen(game.colors[now.seat]) & ~(15 << shift)) | (color << shift)
         jokers = (widen(game.line_jokers[now.seat]) & ~(15 << shift)) | (has_joker << shift)
-        points, spilled, _ = tile_in_mind(
-            game, now.seat, widen(game.full[now.seat]) | 1 << line, colors, jokers, now.scratch
-        )
-        now.memo[at, 0], now.memo[at, 1] = points - now.points, spilled
-    return now.memo[at, 0], now.memo[at, 1]
+        points, spilled, _ = tile_in_mind(game, now.seat, full | 1 << line, colors, jokers, now.work, _SCRATCH)
+        now.work[at], now.work[at + 1] = points - now.points, spilled
+    return now.work[at], now.work[at + 1]
 
 
 # ---- wall-tiling
@@ -442,7 +467,9 @@ def is_choice(game: Any, columns: Any) -> bool:
 def columns_of_line(game: Any, seat: Any, line: Any) -> Any:
     """Return the columns (bit 0 = column 1) where the tile of a complete line may go now."""
     has_joker = (widen(game.line_jokers[seat]) >> (4 * line)) & 15 > 0
-    return find_columns(game, widen(game.wall[seat]), game.tiles[seat], line - 1, color_of(game, seat, line), has_joker)
+    color = color_of(game, seat, line)
+    mine = widen(game.tiles[seat, color])
+    return find_columns(game, widen(game.wall[seat]), mine, line - 1, color, has_joker)
 
 
 @compiled
@@ -522,7 +549,7 @@ def start_tiling(entry: Any) -> None:
     entry.gain = entry.tiled = 0
 
 
-@compiled
+@compiled(is_inlined=True)
 def describe(game: Any, now: Any, code: Any) -> Any:
     """Return the fields of `Move`, as integers.
 
@@ -546,9 +573,9 @@ def describe(game: Any, now: Any, code: Any) -> Any:
         has_joker = take.placed_jokers > 0 or (widen(game.line_jokers[seat]) >> shift) & 15 > 0
         row = line - 1
         row_tiles = popcount((now.tiled >> (5 * row)) & 31)
-        columns = find_columns(game, now.tiled, now.tiles, row, kind, has_joker)
+        columns = find_columns(game, now.tiled, now.work[kind], row, kind, has_joker)
         if columns:
-            x = best_column(game, now.tiled, row, columns)
+            x, _ = best_column(game, now.tiled, row, columns)
             filled = now.tiled | 1 << (5 * row + x)
             column, column_tiles = x + 1, popcount(column_bits(now.tiled, x))
             across, down = run_across(filled, row, x), run_down(filled, row, x)
@@ -573,7 +600,7 @@ def describe(game: Any, now: Any, code: Any) -> Any:
         column,
         row_tiles,
         column_tiles,
-        popcount(widen(now.tiles[color])),
+        popcount(now.work[color]),
         across,
         down,
         0 if source == 0 else count_tiles(game.sources[source]) - tiles,
