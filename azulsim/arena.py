@@ -213,7 +213,9 @@ class _Blockplay:
                     games, lives, self.template[0], self.plan[0], seats, number, self.n_games, log, reserve_rows
                 )
                 message = ""
-            except Exception as error:  # whatever an author's compiled code raises
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # whatever an author's compiled code raises
                 status, message = driver.BAD_MOVE, _one_line(error)
                 number = self._number_of(lives[0])
             if status == driver.BLOCK_DONE:
@@ -393,7 +395,9 @@ class _Lockstep:
             records = self.out[offsets[i] : offsets[i + 1]]
             try:
                 codes[i] = self._ask_plainly(strategy, records, int(slot), int(keys[i]))
-            except Exception as error:  # whatever an author's code raises costs its own game
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # whatever an author's code raises, also to exit, costs its own game
                 kind = "bad_answer" if isinstance(error, StrategyError) else "raised"
                 self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, _one_line(error), kind)
         return codes
@@ -406,7 +410,9 @@ class _Lockstep:
             try:
                 driver.call_slots(self.games, self.lives, slots[start:], seats[start:], codes[start:])
                 break
-            except Exception as error:  # whatever an author's compiled code raises costs its own game
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # whatever an author's compiled code raises costs its own game
                 start += int((codes[start:] == _UNASKED).argmax())
                 slot = slots[start]
                 self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, _one_line(error))
@@ -451,7 +457,9 @@ def _score_batch(strategy: Strategy, records: npt.NDArray[Any]) -> npt.NDArray[n
             return np.ascontiguousarray(np.broadcast_to(np.asarray(values, np.float64), (len(records),)))
     except FloatingPointError:  # a division by zero in some game: plain Python finds the game
         return None
-    except Exception as error:  # an `if` over a column, an unknown field: plain Python will tell
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # an `if` over a column, an unknown field: plain Python will tell
         note_once(f"azulsim: {strategy.spec}: runs plain, since it cannot take columns: {_one_line(error)}")
         return None
 

@@ -31,6 +31,7 @@ KINDS: tuple[Kind, ...] = ("strategies", "experiments", "reports")
 
 _SUFFIX: dict[Kind, str] = {"strategies": ".py", "experiments": ".toml", "reports": ".py"}
 _ONE: dict[Kind, str] = {"strategies": "strategy", "experiments": "experiment", "reports": "report"}
+_A: dict[Kind, str] = {"strategies": "a strategy", "experiments": "an experiment", "reports": "a report"}
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,9 @@ def _find_in_file(kind: Kind, name: str) -> Entry:
     if not path.is_file():
         raise InputError(f"{text}: no such file (looked for the {_ONE[kind]} {name!r})")
     if path.suffix != _SUFFIX[kind]:
-        raise InputError(f"{text}: a {_ONE[kind]} is a {_SUFFIX[kind]} file")
+        raise InputError(f"{text}: {_A[kind]} is a {_SUFFIX[kind]} file")
+    if path.suffix == ".py":
+        _check_syntax(path, text)
     entries = _in_file(kind, path, "path", "")
     if not wanted and len(entries) == 1:
         return entries[0]
@@ -200,6 +203,15 @@ def _find_in_file(kind: Kind, name: str) -> Entry:
     if names.count(wanted) != 1:
         raise InputError(f"{text} holds no {_ONE[kind]} {wanted!r}{did_you_mean(wanted, names)}")
     return entries[names.index(wanted)]
+
+
+def _check_syntax(path: Path, shown: str) -> None:
+    try:
+        ast.parse(_read_bytes(path))
+    except SyntaxError as error:
+        raise InputError(f"{shown}, line {error.lineno or '?'}: {error.msg}") from None
+    except ValueError as error:  # zero bytes
+        raise InputError(f"{shown}: {error}") from None
 
 
 # What a file holds

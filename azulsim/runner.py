@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from typing import Any, Protocol
 import joblib
 
 from azulsim import __version__, arena, catalog, log, registry
+from azulsim.engine.record import make_template
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, Plan, flatten_keys, make_experiment, read_experiment
 from azulsim.log import Cell, Commit, Manifest, Run, Shard
@@ -71,7 +73,11 @@ def run(
     if not isinstance(experiment, Experiment):
         experiment = read_experiment(experiment, project=project)
     plan = _override(experiment, seed=seed, deals=deals).plan(project=project)
+    for name in plan.experiment.reports:  # an unknown one is said before anything is played
+        catalog.find("reports", name, project=project)
     folder = Path(out) if out is not None else Path("runs") / plan.experiment.name
+    if not (folder / "manifest.json").exists():
+        _rehearse(plan, project)
     manifest = _open_folder(folder, plan, project)
     done = [commit for commit in read_commits(folder) if not find_gap(folder, commit)]
     workers = jobs or os.cpu_count() or 1
@@ -87,6 +93,24 @@ def run(
     if not manifest.finished:
         log.write_manifest(folder, manifest.model_copy(update={"finished": _now()}))
     return log.read_run(folder)
+
+
+def _rehearse(plan: Plan, project: Path | None) -> None:
+    """Make every strategy as it will be played, so that one that cannot be leaves no run folder behind."""
+    templates = {(cell.players, cell.rules): make_template(cell.rules, cell.players) for cell in plan.cells}
+    for cell in plan.cells:
+        is_general = templates[cell.players, cell.rules]["is_general"][0]
+        for spec in cell.lineup:
+            player = _make_player(spec, hash_source(spec, project), _absolute(project))
+            if is_general:
+                player.place_address  # noqa: B018
+            if player.speed == "compiled":
+                player.general_address if is_general else player.address  # noqa: B018
+
+
+def _absolute(project: Path | None) -> Path | None:
+    """Return a path that means the same to a worker process, which may stand elsewhere."""
+    return project.absolute() if project else None
 
 
 def _override(experiment: Experiment, **changes: int | None) -> Experiment:
@@ -197,8 +221,7 @@ class Task:
 def _list_tasks(plan: Plan, manifest: Manifest, folder: Path, done: set[str], project: Path | None) -> Iterator[Task]:
     experiment = plan.experiment
     sources = tuple(manifest.sources[spec] for spec in plan.specs)
-    # Absolute, because a worker process may stand elsewhere.
-    folder, project = folder.absolute(), project.absolute() if project else None
+    folder, project = folder.absolute(), _absolute(project)
     for shard in plan.shards():
         if shard.name not in done:
             yield Task(
@@ -270,12 +293,35 @@ def _play(
 
 
 def _spread(tasks: Iterable[Task], workers: int, backend: str) -> Iterator[Commit]:
-    """Yield the commits of all tasks, as they are finished."""
+    """Yield the commits of all tasks, as they are finished.
+
+    Raises
+    ------
+    RunError
+        If a worker process dies, naming the shards that it may have been playing.
+    """
     if workers == 1:
         yield from map(play_shard, tasks)
         return
+    given: dict[str, Path] = {}
+
+    def hand_out() -> Iterator[Any]:
+        for task in tasks:
+            given[task.shard.name] = task.folder
+            yield joblib.delayed(play_shard)(task)
+
     parallel = joblib.Parallel(n_jobs=workers, backend=backend, return_as="generator_unordered")
-    yield from parallel(joblib.delayed(play_shard)(task) for task in tasks)
+    try:
+        for commit in parallel(hand_out()):
+            given.pop(commit.shard, None)
+            yield commit
+    except BrokenProcessPool:
+        first = " or ".join(list(given)[:workers])
+        folder = next(iter(given.values()), Path())
+        raise RunError(
+            f"{folder}: a worker process died while playing shard {first}: a strategy ended it, or memory ran out; "
+            f"finished shards are kept, azulsim resume {folder} continues"
+        ) from None
 
 
 def _can_share_process(specs: tuple[str, ...], project: Path | None) -> bool:

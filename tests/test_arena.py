@@ -161,6 +161,7 @@ def floor_plain(view: Any, moves: Any, rng: Any) -> int:
 
 KINDS = {
     "raises": "raised",
+    "exits": "raised",
     "none": "bad_answer",
     "float": "bad_answer",
     "text": "bad_answer",
@@ -177,6 +178,8 @@ def make_faulty(how: str) -> Definition:
         if view.round == 2 and view.displays[0].count("B") == 2:
             if how == "raises":
                 raise ValueError("no idea\nwhat to do")
+            if how == "exits":
+                raise SystemExit("enough")
             return {"none": None, "float": 3.5, "text": "x", "negative": -1, "large": len(moves)}[how]
         return 0
 
@@ -232,6 +235,27 @@ def test_a_failing_player_costs_its_deals_and_nothing_else(how: str) -> None:
         assert "\n" not in failure["message"]
         assert failure["message"]
     assert [failure["game"] for failure in broken.failures] == sorted({f["game"] for f in broken.failures})
+
+
+def test_a_player_that_is_interrupted_stops_the_run() -> None:
+    @strategy
+    def interrupted(view: Any, moves: Any, rng: Any) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play(interrupted, "greedy")
+
+
+@pytest.mark.parametrize("value", [SystemExit("enough"), ValueError("no idea")])
+def test_a_score_that_exits_costs_its_games(value: BaseException) -> None:
+    @strategy
+    def leaver(move: Any) -> float:
+        raise value  # an object from outside: neither compiled nor taken in columns, so plain Python is left
+
+    tables = play(leaver, "greedy", deals=2)
+    assert [(failure["kind"], failure["message"].partition(":")[0]) for failure in tables.failures] == [
+        ("raised", type(value).__name__)
+    ] * 2
 
 
 @pytest.mark.parametrize(("player", "kind"), [(illegal_compiled, "illegal_move"), (raising_compiled, "raised")])

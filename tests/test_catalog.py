@@ -108,6 +108,8 @@ def test_paths(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }.items():
         with pytest.raises(InputError, match=message):
             catalog.find("strategies", name)
+    with pytest.raises(InputError, match=r"an experiment is a \.toml file"):
+        catalog.find("experiments", "family_file.py")
 
 
 def test_broken_file_is_listed_with_its_error_and_harms_no_other(project: Path) -> None:
@@ -116,6 +118,9 @@ def test_broken_file_is_listed_with_its_error_and_harms_no_other(project: Path) 
     assert catalog.find("strategies", "plain", project=project).name == "plain"
     with pytest.raises(InputError, match=r"broken\.py, line 2: "):
         catalog.load_module(catalog.find("strategies", "broken", project=project))
+    for name in ("broken.py:f", "broken.py"):
+        with pytest.raises(InputError, match=r"strategies/broken\.py, line 2: invalid syntax"):
+            catalog.find("strategies", f"{project}/strategies/{name}")
 
 
 def test_edit_is_noticed(project: Path) -> None:

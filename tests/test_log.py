@@ -255,7 +255,7 @@ def test_damage_is_one_sentence(copy: Path, damage: Any, message: str) -> None:
 def test_scribbled_file_is_one_sentence(copy: Path) -> None:
     path = copy / "moves" / f"{SHARDS[0].name}.parquet"
     path.write_bytes(bytes(path.stat().st_size))
-    with pytest.raises(InputError, match="moves/.*damaged: .*to play its deals again, delete") as caught:
+    with pytest.raises(InputError, match=r"moves/.*damaged: .*to play its deals again, delete") as caught:
         log.read_run(copy).moves()
     assert str(path) in str(caught.value)
     assert f"delete {copy}/commits/{SHARDS[0].name}.json, then: azulsim resume {copy}" in str(caught.value)

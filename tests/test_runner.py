@@ -28,6 +28,29 @@ def first_move(view, moves, rng):
     return 0
 '''
 
+CANNOT_PLACE = '''from azulsim.strategy import strategy
+
+
+def place(spot):
+    return no_such_function(spot)
+
+
+@strategy(place=place)
+def placer(move):
+    """Play anything, place nothing."""
+    return 1.0
+'''
+DIES = '''import os
+
+from azulsim.strategy import strategy
+
+
+@strategy
+def dies(view, moves, rng):
+    """End the process."""
+    os._exit(3)
+'''
+
 
 @dataclass
 class FakeArena:
@@ -186,6 +209,16 @@ def test_failed_run_keeps_what_is_finished(fake: FakeArena) -> None:
     assert len(log.read_run("runs/fake").commits) == 1
 
 
+def test_what_cannot_be_played_or_reported_leaves_no_folder(fake: FakeArena, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="unknown report 'rnaking'; did you mean 'ranking'"):
+        runner.run(make_experiment(reports=["rnaking"]), jobs=1, progress=False)
+    (tmp_path / "mine.py").write_text(CANNOT_PLACE)
+    with pytest.raises(RunError, match="place cannot be compiled"):
+        runner.run(make_experiment(lineup=["mine.py:placer"], players=[2], rules={"wall": "gray"}), progress=False)
+    assert fake.blocks == []
+    assert not (tmp_path / "runs").exists()
+
+
 def test_foreign_folder_is_left_alone(fake: FakeArena, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("precious")
@@ -308,3 +341,12 @@ def test_real_project_strategy_plays_in_processes(tmp_path: Path, monkeypatch: p
     together = runner.run(experiment, jobs=2, out=tmp_path / "two", progress=False, project=project)
     assert len(together.commits) > 1
     assert together.hashes == alone.hashes
+
+
+def test_worker_that_dies_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(DIES)
+    experiment = small(strategies=[f"{tmp_path}/mine.py:dies", "uniform"], players=[2], deals=400)
+    with pytest.raises(
+        RunError, match=r"a worker process died while playing shard c00000-d.*azulsim resume .* continues"
+    ):
+        runner.run(experiment, jobs=2, out=tmp_path / "run", progress=False)
