@@ -336,14 +336,15 @@ def _compare(
     """
     names = expected.dtype.names or () if isinstance(expected, np.ndarray) else tuple(expected)
     differing: list[tuple[int, int]] = []
+    n_differing = 0
     columns = [column for column in table.columns if column.name in names]
     for place, column in enumerate(columns):
         ours, theirs = logged.values[column.name], expected[column.name]
         bad = (ours if rows is None else ours[rows]) != theirs
         if (empty := logged.empty.get(column.name)) is not None:
             bad = bad | (empty if rows is None else empty[rows])
-        if bad.any():
-            differing += [(int(row), place) for row in np.flatnonzero(bad)]
+        n_differing += int(np.count_nonzero(bad))
+        differing += [(int(row), place) for row in np.flatnonzero(bad)[:MAX_SHOWN]]
     differing.sort()
     shown = []
     for row, place in differing[:MAX_SHOWN]:
@@ -356,7 +357,7 @@ def _compare(
         source = "when replayed" if shard.manifest.log == "moves" else "by the other columns"
         text = f"{column.name} is {_word(said)} in the log, {_word(right)} {source}"
         shown.append(Disagreement(table.name, shard.commit.shard, text, key, column.name, said, right))
-    shard.found.extend(shown, len(differing))
+    shard.found.extend(shown, n_differing)
 
 
 def _show(value: Any, names: Sequence[str]) -> Any:
