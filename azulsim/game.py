@@ -245,7 +245,8 @@ class Game:
 
         Examples
         --------
-        >>> game = Game(players=2, seed=7).play("1B2")
+        >>> game = Game(players=2, seed=7)
+        >>> game = game.play(game.legal_moves()[0])
         >>> Game.from_position(game.position()).legal_moves() == game.legal_moves()
         True
         """
