@@ -555,6 +555,7 @@ def _check_rounds(shard: _Shard, tables: Mapping[str, Columns]) -> None:
         "lid": wide["lid"][:, :1],
         "forced": table["forced"] & (holder == seat),
         "score_before": before,
+        "gain": _expect_gains(wide["tiled"], number, of_game, "".join(rules.multipliers)),
         "penalty": due,
         "penalty_paid": np.minimum(due, earned) if rules.score_clamp else due,
         "marker_price": np.where(holder == seat, wide["marker_price"], 0),
@@ -604,16 +605,56 @@ def _expect_starters(wide: Mapping[str, Array], number: Array, players: int, rul
     return expected
 
 
+def _expect_gains(
+    tiled: npt.NDArray[np.int64], number: npt.NDArray[np.int64], of_game: npt.NDArray[np.int64], multipliers: str
+) -> npt.NDArray[np.int64]:
+    """Return the points of the tiles placed, seat by seat and round by round (rows of `tiled`)."""
+    walls = np.zeros((int(of_game[-1]) + 1 if len(of_game) else 0, tiled.shape[1]), np.int64)
+    gains = np.zeros_like(tiled)
+    weights = np.array([int(digit) for digit in multipliers])
+    for n in range(1, int(number.max(initial=0)) + 1):
+        now = np.flatnonzero(number == n)
+        wall = walls[of_game[now]]
+        for row in range(5):
+            column = (tiled[now] >> 6 * row & 7) - 1
+            is_placed = column >= 0
+            column = np.clip(column, 0, 4)
+            wall |= np.where(is_placed, 1 << 5 * row + column, 0)
+            down_bits = sum((wall >> 5 * i + column & 1) << i for i in range(5))
+            across, down = _RUNS[wall >> 5 * row & 31, column], _RUNS[down_bits, row]
+            points = np.maximum(1, np.where(across > 1, across, 0) + np.where(down > 1, down, 0))
+            gains[now] += np.where(is_placed, points * weights[5 * row + column], 0)
+        walls[of_game[now]] = wall
+    return gains
+
+
+def _list_runs() -> npt.NDArray[np.int64]:
+    """Tabulate, for each of 32 rows of five spaces and each space, the length of the run of tiles through it."""
+    runs = np.zeros((32, 5), np.int64)
+    for bits in range(32):
+        text = f"{bits:05b}"[::-1]
+        for space in range(5):
+            runs[bits, space] = 1 + len(text[:space].rpartition("0")[2]) + len(text[space + 1 :].partition("0")[0])
+    return runs
+
+
+_RUNS = _list_runs()
+
+
 def _expect_walls(tiled: Array, first: Array) -> dict[str, Array]:
-    """Return the complete rows and columns of each seat of each game, from the tiles placed."""
+    """Return the complete rows, columns and colors of each seat of each game, from the tiles placed."""
     wall = np.zeros(tiled.shape, np.int64)
+    of_color = np.zeros((5, *tiled.shape), np.int64)
     for row in range(5):
-        column = tiled >> 6 * row & 7
+        column, color = tiled >> 6 * row & 7, tiled >> 6 * row + 3 & 7
         wall |= np.where(column > 0, 1 << (5 * row + np.maximum(column, 1) - 1), 0)
+        for c in range(5):
+            of_color[c] += (column > 0) & (color == c)
     final = np.bitwise_or.reduceat(wall, first, axis=0).reshape(-1)
     rows = sum(((final >> 5 * i) & 31 == 31).astype(np.int64) for i in range(5))
     columns = sum(((final >> i) & 0x108421 == 0x108421).astype(np.int64) for i in range(5))
-    return {"rows": np.asarray(rows), "columns": np.asarray(columns)}
+    colors = (np.add.reduceat(of_color, first, axis=1) == 5).sum(axis=0).reshape(-1)
+    return {"rows": np.asarray(rows), "columns": np.asarray(columns), "colors": np.asarray(colors)}
 
 
 _CHECKERS = {"games": _check_games, "rounds": _check_rounds, "moves": _check_moves}

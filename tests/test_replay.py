@@ -330,12 +330,14 @@ def test_games_alone_are_held_against_themselves(make_run: MakeRun, tmp_path: Pa
         ("rounds", "holder"),
         ("rounds", "score_before"),
         ("rounds", "gain"),
+        ("rounds", "tiled"),
         ("rounds", "floor"),
         ("rounds", "penalty"),
         ("rounds", "penalty_paid"),
         ("games", "floor_loss"),
         ("games", "marker_takes"),
         ("games", "columns"),
+        ("games", "colors"),
     ],
 )
 def test_rounds_are_held_against_one_another(make_run: MakeRun, tmp_path: Path, table: str, column: str) -> None:
