@@ -507,7 +507,7 @@ def _check_games(shard: _Shard, tables: Mapping[str, Columns]) -> None:
         "bonus_points": bonus,
         "placement": place,
         "win_share": np.where(place == 1, 1.0 / np.maximum(n_winners, 1), 0.0),
-        "is_ender": rows > 0,
+        "is_ender": rows >= rules.rows_to_end,
         "rounds": rounds,
         "plies": by_game["plies"][:, :1],
         "termination": ending,

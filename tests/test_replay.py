@@ -93,6 +93,25 @@ def test_what_was_played_is_all_well(make_run: MakeRun, rules: Rules, log: Depth
     assert f"log depth {log}" in str(found)
 
 
+HOUSE_RULES = {
+    "round limit": Rules(max_rounds=2),
+    "no clamp, rewarding marker": Rules(score_clamp=False, marker_cost=-3, max_rounds=30),
+    "no tiles": Rules(tiles_per_color=5, max_rounds=60),
+    "no floor, three rows": Rules(floor_penalties=(), rows_to_end=3),
+    "costly start, rotation": Rules(starter_bonus=-4, next_starter="rotation", marker_on_full_floor="replace_last"),
+    "unclaimed marker rotates": Rules(starter_bonus=3, unclaimed_marker="rotate"),
+    "mixed wall": Rules(tiles_per_display=10, wall=("BYRK.",) * 5, gray_may_decline=True),
+    "five rows, jokers": Rules(rows_to_end=5, lid_refill="eager", joker_tiles=True, joker_overflow="keep_color"),
+}
+
+
+@pytest.mark.parametrize("log", ["games", "rounds", "moves"])
+@pytest.mark.parametrize("rules", HOUSE_RULES.values(), ids=HOUSE_RULES)
+def test_house_rules_are_all_well_at_every_depth(make_run: MakeRun, rules: Rules, log: Depth) -> None:
+    found = verify_run(make_run(rules, log=log))
+    assert found.is_good, str(found)
+
+
 def test_placing_decisions_are_taken_from_the_log(make_run: MakeRun) -> None:
     folder = make_run(ODD, other="decliner")
     found = verify_run(folder)
