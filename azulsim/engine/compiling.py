@@ -203,6 +203,18 @@ def lowest_bit(typingctx: Any, x: Any) -> Any:
 
 
 @intrinsic
+def assume(typingctx: Any, condition: Any) -> Any:
+    """Promise the compiler that a condition holds: branches that contradict it are left out."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.assume"), args)
+        return context.get_dummy_value()
+
+    return types.void(types.boolean), codegen
+
+
+@intrinsic
 def as_pointer(typingctx: Any, address: Any) -> Any:
     """Turn an int64 address into a pointer that `numba.carray` accepts."""
 

@@ -60,6 +60,10 @@ def _make_runs() -> Any:
 RUNS = _make_runs()
 
 
+SOURCE_BITS = np.array([1 << 12 * color for color in range(5)] + [0], np.int64)
+"""The lowest bit of each color's lane of `mask`; jokers have none."""
+
+
 @compiled
 def count_tiles(lanes: Any) -> Any:
     """Add up the color lanes of a word."""
@@ -148,11 +152,10 @@ def deal(game: Any, deal_key: Any) -> bool:
             n_bag -= 1
             bag -= 1 << (8 * color)
             tiles += 1 << (8 * color)
-            if color < JOKER:
-                mask |= 1 << (12 * color + display)
-            else:
-                joker_mask |= 1 << display
+            mask |= SOURCE_BITS[color] << display
         game.sources[display] = tiles
+        if tiles >> (8 * JOKER):
+            joker_mask |= 1 << display
     if n_bag == 0 and game.is_eager:
         bag, game.lid = game.lid, 0
         n_bag = count_tiles(bag)

@@ -24,7 +24,7 @@ _count, _count_legal, _nth, _fill = moves.count_moves, moves.count_legal, moves.
 _write = moves.write_move
 
 
-@compiled
+@compiled(is_inlined=True)
 def play(game: Any, code: Any) -> bool:
     """Play a legal move; return True if it took the last tiles of the round."""
     if game.is_general:
@@ -41,7 +41,7 @@ def tile(game: Any, ledger: Any) -> None:
         _core_tile(game, ledger)
 
 
-@compiled
+@compiled(is_inlined=True)
 def is_allowed(game: Any, allowed: Any, code: Any) -> bool:
     """Return True if a number is the code of a move in the set."""
     if game.is_general:
@@ -55,7 +55,7 @@ def allow_all(game: Any, allowed: Any) -> None:
     allowed.mask, allowed.joker_mask, allowed.open = game.mask, game.joker_mask, game.open[game.seat]
 
 
-@compiled
+@compiled(is_inlined=True)
 def list_moves(game: Any, allowed: Any, codes: Any) -> int:
     """Write the codes of the allowed moves to `codes` (int16[MAX_LEGAL]); return how many there are."""
     if game.is_general:
@@ -66,7 +66,7 @@ def list_moves(game: Any, allowed: Any, codes: Any) -> int:
     return n
 
 
-@compiled
+@compiled(is_inlined=True)
 def count_moves(game: Any, allowed: Any) -> int:
     """Return the number of moves of an allowed set."""
     if game.is_general:
@@ -84,7 +84,7 @@ def count_legal(game: Any) -> int:
     return _count_legal(game)
 
 
-@compiled
+@compiled(is_inlined=True)
 def nth_move(game: Any, allowed: Any, k: Any) -> int:
     """Return the code of the k-th move (from 0) of an allowed set."""
     if game.is_general:

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from azulsim.engine.compiling import as_pointer, compiled
+from azulsim.engine.compiling import as_pointer, assume, compiled
 from azulsim.engine.record import GAME
 from azulsim.engine.scoring import (
     address_of_move,
@@ -247,14 +247,14 @@ class Strategy:
     def move(self) -> Any:
         """The compiled ``move(game, allowed, key, seat)``, kept alive here while its address is used."""
         if self.definition.shape == "move":
-            return _adapt_move(self.definition, self._key)
+            return _adapt_move(self.definition, self._key, is_general=False)
         return self._make_scored(make_scored)
 
     @cached_property
     def general_move(self) -> Any:
         """The same for walls with a choice and for jokers."""
         if self.definition.shape == "move":
-            return self.move
+            return _adapt_move(self.definition, self._key, is_general=True)
         return self._make_scored(make_scored_general)
 
     def _make_scored(self, make: Callable[..., Any]) -> Any:
@@ -304,13 +304,14 @@ class Strategy:
             raise StrategyError(f"{self.spec}: place cannot be compiled: {_first_line(error)}") from error
 
 
-def _adapt_move(definition: Definition, key: str | None) -> Any:
-    """Give an author's compiled move the shape that the driver calls."""
-    inner = numba.njit(nogil=True)(definition.function)
+def _adapt_move(definition: Definition, key: str | None, *, is_general: bool) -> Any:
+    """Give an author's compiled move the shape that the driver calls, for one kind of rules."""
+    inner = numba.njit(nogil=True, forceinline=True)(definition.function)
     copies = not definition.reads_only
 
-    @compiled(key=key)
+    @compiled(key=None if key is None else f"{key}:is_general={is_general}")
     def adapted(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
+        assume(game.is_general == is_general)
         params = numba.carray(as_pointer(seat.params), seat.n_params, np.float64)
         workspace = numba.carray(as_pointer(seat.workspace), seat.n_workspace, np.uint8)
         if copies:
