@@ -127,7 +127,9 @@ def run(
     from azulsim.runner import run as play_experiment
 
     question = read_experiment(experiment, project=project, overrides=set_ or (), rules=rules)
-    done = play_experiment(question, out=out, jobs=jobs, seed=seed, deals=deals, progress=True, project=project)
+    done = play_experiment(
+        question, out=out, jobs=jobs, seed=seed, deals=deals, progress=True, project=project, where=experiment
+    )
     _finish(done, project, as_json=as_json)
 
 
@@ -147,8 +149,9 @@ def resume(
     from azulsim.experiment import read_experiment
     from azulsim.runner import run as play_experiment
 
-    question = read_experiment(run_folder / "experiment.toml", project=project)
-    done = play_experiment(question, out=run_folder, jobs=jobs, progress=True, project=project)
+    file = run_folder / "experiment.toml"
+    question = read_experiment(file, project=project)
+    done = play_experiment(question, out=run_folder, jobs=jobs, progress=True, project=project, where=str(file))
     _finish(done, project, as_json=as_json)
 
 

@@ -17,6 +17,17 @@ class Frozen(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, strict=True)
 
+    def __init__(self, **data: Any) -> None:
+        """Build a value from its keys, where lists may stand for tuples; `InputError` says what is wrong with one."""
+        lists = {key: _tuples(value) for key, value in data.items() if isinstance(value, list)}
+        try:
+            super().__init__(**{**data, **lists})
+        except ValidationError as error:
+            raise InputError(f"{type(self).__name__}: {_sentence(type(self), error)}") from None
+
+    # Tells pydantic that this changes nothing but the words of an error, so that validation need not pass through it.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -57,17 +68,59 @@ def _tuples(value: Any) -> Any:
 def _sentence(model: type[BaseModel], error: ValidationError) -> str:
     first = error.errors()[0]
     path = [str(part) for part in first["loc"]]
-    key = ".".join(path)
+    key = _word_key(first["loc"])
     if first["type"] == "extra_forbidden":
         return f"unknown key {key!r}{did_you_mean(path[-1], _keys(model, path[:-1]))}"
     if first["type"] == "missing":
         return f"key {key!r} is missing"
-    reason = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
-    reason = reason[:1].lower() + reason[1:]
+    reason = str(first["ctx"]["error"]) if first["type"] == "value_error" else _reason(first["type"], first["msg"])
     shown = first["input"]
     if isinstance(shown, Mapping | BaseModel):
         return f"{key}: {reason}" if key else reason
-    return f"{key} = {shown!r}: {reason}"
+    return f"{key} = {show_value(shown)}: {reason}"
+
+
+_REASONS = {
+    "bool_type": "must be true or false",
+    "dict_type": "must be a table of keys",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+    "model_attributes_type": "must be a table of keys",
+    "model_type": "must be a table of keys",
+    "string_type": "must be a text",
+    "tuple_type": "must be a list",
+}
+
+
+def _reason(kind: str, message: str) -> str:
+    """Return pydantic's message in the words of files."""
+    text = _REASONS.get(kind) or message.replace("Input should", "must").replace("String should", "must")
+    return text[:1].lower() + text[1:]
+
+
+def _word_key(path: tuple[int | str, ...]) -> str:
+    """Join keys by dots; places in lists count from 1.
+
+    >>> _word_key(("rules", "floor_penalties", 0))
+    'rules.floor_penalties, item 1'
+    """
+    text = ""
+    for part in path:
+        text += f", item {part + 1}" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def show_value(value: Any) -> str:
+    """Return a value as a TOML file would write it, near enough for a message.
+
+    >>> print(show_value((True, "a", 1)))
+    [true, 'a', 1]
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(show_value, value))}]"
+    return repr(value)
 
 
 def _keys(model: type[BaseModel], path: list[str]) -> list[str]:

@@ -21,7 +21,7 @@ import tomli_w
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from azulsim import catalog, registry
-from azulsim.config import Frozen, read_toml, validate
+from azulsim.config import Frozen, read_toml, show_value, validate
 from azulsim.errors import InputError, did_you_mean
 from azulsim.log import Cell, Shard
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules, make_rules, read_rules
@@ -86,6 +86,8 @@ class Experiment(Frozen):
     @field_validator("players")
     @classmethod
     def _check_players(cls, players: tuple[int, ...]) -> tuple[int, ...]:
+        if not players:
+            raise ValueError("names no player count")
         return _distinct(players)
 
     @field_validator("grid", mode="before")
@@ -125,9 +127,15 @@ class Experiment(Frozen):
         if self.players and "players" in self.grid:
             raise ValueError("players stands both at the top and in the grid; keep one")
         for lineup in self.grid.get("lineup", (self.lineup,) if self.lineup else ()):
+            if len(lineup) > MAX_PLAYERS:
+                raise ValueError(
+                    f"lineup = {show_value(lineup)}: has {len(lineup)} specs; at most {MAX_PLAYERS} can play"
+                )
             for players in self._player_counts():
                 if len(lineup) not in (1, players):
-                    raise ValueError(f"lineup {list(lineup)} has {len(lineup)} specs, which fits no {players} players")
+                    raise ValueError(
+                        f"lineup = {show_value(lineup)}: has {len(lineup)} specs, which fits no {players} players"
+                    )
         if self.strategies and self.schedule == "round_robin" and len(self.strategies) < 2:
             raise ValueError('a round robin needs two strategies or more; for one, use schedule = "self_play"')
         return self
@@ -137,32 +145,44 @@ class Experiment(Frozen):
             return self.grid["players"]
         return self.players or ((len(self.lineup),) if len(self.lineup) > 1 else (MIN_PLAYERS,))
 
-    def plan(self, *, project: Path | None = None) -> Plan:
+    def plan(self, *, project: Path | None = None, where: str = "") -> Plan:
         """Expand the experiment into cells: every player count x every combination of rules x every line-up.
 
         Parameters
         ----------
         project
             Folder in which strategies are looked up besides the bundled ones; the working directory if left out.
+        where
+            What opens the sentence of any complaint, such as a file; the experiment's name if left out.
 
         Raises
         ------
         InputError
             For an unknown strategy or parameter, the same strategy twice in a round robin, or too many cells.
         """
-        canonical = {text: registry.make_strategy(text, project=project).spec for text in self._specs()}
+        where = where or self.name
+        canonical = self._make_canonical(where, project)
         strategies = [canonical[text] for text in self.strategies]
         if len(set(strategies)) < len(strategies):
             twice = next(spec for spec in strategies if strategies.count(spec) > 1)
-            raise InputError(f"{self.name}: strategies names {twice!r} twice")
+            raise InputError(f"{where}: strategies names {twice!r} twice")
         cells = tuple(itertools.islice(self._cells(canonical), MAX_CELLS + 1))
         if len(cells) > MAX_CELLS:
-            raise InputError(f"{self.name}: more than {MAX_CELLS:,} cells; shorten the grid")
+            raise InputError(f"{where}: more than {MAX_CELLS:,} cells; shorten the grid")
         return Plan(self, cells, tuple(sorted({spec for cell in cells for spec in cell.lineup})))
 
-    def _specs(self) -> set[str]:
+    def _make_canonical(self, where: str, project: Path | None) -> dict[str, str]:
+        """Return the canonical spec of each spec, and complain of the first that names no strategy."""
         lineups: Iterable[Lineup] = self.grid.get("lineup", ())
-        return {*self.lineup, *self.strategies, *itertools.chain.from_iterable(lineups)}
+        grid = tuple(itertools.chain.from_iterable(lineups))
+        canonical: dict[str, str] = {}
+        for key, texts in {"lineup": self.lineup, "strategies": self.strategies, "grid.lineup": grid}.items():
+            for text in texts:
+                try:
+                    canonical[text] = canonical.get(text) or registry.make_strategy(text, project=project).spec
+                except InputError as error:
+                    raise InputError(f"{where}: {key}: {error}") from error
+        return canonical
 
     def _cells(self, canonical: Mapping[str, str]) -> Iterator[Cell]:
         varied = [key for key in self.grid if key.startswith("rules.")]
@@ -273,7 +293,23 @@ def read_experiment(
         data["rules"] = read_rules(rules).model_dump(by_alias=True)
     data.setdefault("name", path.stem)
     data.setdefault("question", catalog.read_question(path.read_text(encoding="utf-8")))
-    return make_experiment(apply_overrides(data, overrides), where=str(path))
+    return _make_changed(data, overrides, where=str(path))
+
+
+def _make_changed(data: Mapping[str, Any], overrides: Sequence[str], *, where: str) -> Experiment:
+    """Build an experiment from data and overrides; a complaint that an override brought in is put to that one."""
+    complaints: list[str] = []
+    for n in range(len(overrides) + 1):
+        try:
+            experiment = make_experiment(apply_overrides(data, overrides[:n]), where=where)
+            complaints.append("")
+        except InputError as error:
+            complaints.append(str(error))
+    if not complaints[-1]:
+        return experiment
+    first = next(n for n in range(len(complaints)) if set(complaints[n:]) == {complaints[-1]})
+    reason = complaints[-1].removeprefix(f"{where}: ")
+    raise InputError(f"--set {overrides[first - 1]}: {reason}" if first else f"{where}: {reason}")
 
 
 def make_experiment(data: Mapping[str, Any], *, where: str = "experiment") -> Experiment:

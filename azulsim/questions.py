@@ -131,7 +131,7 @@ def compare(
         rules=rules if isinstance(rules, Rules) else read_rules(rules) if rules is not None else Rules(),
         reports=("ranking",),
     )
-    run = play_experiment(experiment, out=out, jobs=jobs, progress=progress, project=project)
+    run = play_experiment(experiment, out=out, jobs=jobs, progress=progress, project=project, where="compare")
     ranking, leads = rank(run)
     return Comparison(
         ranking=ranking,

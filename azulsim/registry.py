@@ -1,4 +1,4 @@
-"""From a spec such as `greedy(floor=2)` to a strategy, and back to one canonical text."""
+"""From a spec such as `connector(link=0.5)` to a strategy, and back to one canonical text."""
 
 from __future__ import annotations
 

@@ -43,6 +43,7 @@ def run(
     deals: int | None = None,
     progress: bool = True,
     project: Path | None = None,
+    where: str = "",
 ) -> Run:
     """Play an experiment and return its run.
 
@@ -62,6 +63,8 @@ def run(
     project
         Folder whose strategies and experiments are searched besides the bundled ones; the working directory if left
         out.
+    where
+        What opens a complaint about the experiment, such as its file; its name if left out.
 
     Raises
     ------
@@ -70,11 +73,14 @@ def run(
     RunError
         If the disk is full, or playing fails in a way that no log row can hold. Finished shards are kept.
     """
+    if jobs is not None and (type(jobs) is not int or jobs < 1):
+        raise InputError(f"jobs = {jobs!r}: must be a whole number from 1 on")
     if not isinstance(experiment, Experiment):
+        where = where or str(experiment)
         experiment = read_experiment(experiment, project=project)
-    plan = _override(experiment, seed=seed, deals=deals).plan(project=project)
-    for name in plan.experiment.reports:  # an unknown one is said before anything is played
-        catalog.find("reports", name, project=project)
+    where = where or experiment.name
+    plan = _override(experiment, seed=seed, deals=deals).plan(project=project, where=where)
+    _check_reports(plan.experiment.reports, project, where)
     folder = Path(out) if out is not None else Path("runs") / plan.experiment.name
     if not (folder / "manifest.json").exists():
         _rehearse(plan, project)
@@ -93,6 +99,15 @@ def run(
     if not manifest.finished:
         log.write_manifest(folder, manifest.model_copy(update={"finished": _now()}))
     return log.read_run(folder)
+
+
+def _check_reports(names: Iterable[str], project: Path | None, where: str) -> None:
+    """Complain of an unknown report before anything is played."""
+    for name in names:
+        try:
+            catalog.find("reports", name, project=project)
+        except InputError as error:
+            raise InputError(f"{where}: reports: {error}") from error
 
 
 def _rehearse(plan: Plan, project: Path | None) -> None:
@@ -116,7 +131,8 @@ def _absolute(project: Path | None) -> Path | None:
 def _override(experiment: Experiment, **changes: int | None) -> Experiment:
     given = {key: value for key, value in changes.items() if value is not None}
     # Validated anew: a copy with changed fields would take any value.
-    return make_experiment({**dict(experiment), **given}, where=experiment.name) if given else experiment
+    said = {key: getattr(experiment, key) for key in experiment.model_fields_set}
+    return make_experiment({**said, **given}, where=experiment.name) if given else experiment
 
 
 # The run folder

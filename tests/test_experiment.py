@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import pickle
 import re
 import time
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from azulsim import catalog
 from azulsim.errors import InputError
@@ -107,7 +109,8 @@ def test_python_and_toml_build_the_same(tmp_path: Path) -> None:
     ("lineup", "players", "counts"), [(["alpha"], None, [2]), (["alpha"], [4], [4]), (["alpha"] * 3, None, [3])]
 )
 def test_one_spec_sits_in_all_seats(lineup: list[str], players: Any, counts: list[int]) -> None:
-    plan = Experiment(lineup=lineup, players=players or (), seatings="full").plan()
+    said = {"players": players} if players else {}
+    plan = Experiment(lineup=lineup, seatings="full", **said).plan()
     assert [cell.players for cell in plan.cells] == counts
     assert all(cell.lineup == ("alpha",) * cell.players for cell in plan.cells)
     assert all(cell.seatings == (tuple(range(cell.players)),) for cell in plan.cells), "self-play has one seating"
@@ -159,7 +162,15 @@ def test_only_distinct_seatings_are_played(lineup: str, cyclic: int, full: int) 
         ({"seed": -1}, "seed = -1: "),
         ({"name": "../up"}, r"name = '\.\./up': "),
         ({"log": "all"}, "log = 'all': "),
-        ({"players": (5,)}, "players.0 = 5: "),
+        ({"players": (5,)}, "players, item 1 = 5: "),
+        ({"players": ()}, r"players = \[\]: names no player count"),
+        ({"players": 2}, "players = 2: must be a list"),
+        ({"deals": True}, "deals = true: must be a whole number"),
+        ({"rules": 3}, "rules = 3: must be a table of keys"),
+        (
+            {"lineup": ("alpha",) * 5, "strategies": (), "grid": {}},
+            r"lineup = \['alpha', .*\]: has 5 specs; at most 4 can play",
+        ),
         ({"players": (2, 2)}, "players = .*2 stands there twice"),
         ({"players": (2,)}, "players stands both at the top and in the grid"),
         ({"lineup": ("alpha",)}, "said once, by lineup, grid.lineup or strategies; found lineup and strategies"),
@@ -196,6 +207,43 @@ def test_unknown_and_repeated_strategies_are_named() -> None:
         Experiment(lineup=["alpha(y=2)"]).plan()
     with pytest.raises(InputError, match=r"strategies names 'alpha\(x=2\)' twice"):
         Experiment(strategies=["alpha(x=2)", "alpha(x=2.0)"]).plan()
+
+
+def test_unknown_strategy_is_blamed_on_file_and_key(tmp_path: Path) -> None:
+    (tmp_path / "ee.toml").write_text('lineup = ["alfa"]\n')
+    with pytest.raises(InputError, match=r"ee\.toml: lineup: unknown strategy 'alfa'; did you mean 'alpha'\?"):
+        read_experiment(tmp_path / "ee.toml").plan(where=str(tmp_path / "ee.toml"))
+    with pytest.raises(InputError, match=r"many: grid\.lineup: strategy 'alpha.y=.': write"):
+        Experiment(name="many", grid={"lineup": [["alpha"], ["alpha(y=)"]]}).plan()
+
+
+def test_bad_override_is_blamed_on_itself_and_a_bad_file_on_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path, TOML)
+    for overrides in (["deals=0"], ["log=games", "deals=0", "seed=4"]):
+        with pytest.raises(InputError, match=r"^--set deals=0: deals = 0: must be greater than or equal to 1$"):
+            read_experiment(path, overrides=overrides)
+    path.write_text("deals = 0\nlineup = ['alpha']\n")
+    with pytest.raises(InputError, match=rf"^{path}: deals = 0: "):
+        read_experiment(path, overrides=["seed=4"])
+    assert read_experiment(path, overrides=["deals=3"]).deals == 3
+
+
+def test_keywords_in_python_are_refused_in_one_sentence() -> None:
+    for make, message in {
+        lambda: Experiment(lineup=["alpha"], dealz=3): "^Experiment: unknown key 'dealz'; did you mean 'deals'\\?$",  # type: ignore[call-arg]
+        lambda: Rules(bonus={"column": 999}): "^Rules: bonus.column = 999: must be less than or equal to ",  # type: ignore[arg-type]
+        lambda: Rules(floor_penalties=[-1, "a"]): "^Rules: floor_penalties, item 2 = 'a': must be a whole number$",  # type: ignore[arg-type, list-item]
+    }.items():
+        with pytest.raises(InputError, match=message):
+            make()
+
+
+def test_values_survive_pickling_and_both_ways_of_making_them() -> None:
+    experiment = Experiment(lineup=["alpha"], rules=Rules(floor_penalties=[-1, -2]))  # type: ignore[arg-type]
+    assert pickle.loads(pickle.dumps(experiment)) == experiment
+    assert Experiment.model_validate(experiment.model_dump(by_alias=True, exclude={"players"})) == experiment
+    with pytest.raises(ValidationError):
+        Experiment.model_validate({"deals": 0})
 
 
 def test_overrides(tmp_path: Path) -> None:

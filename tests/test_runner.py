@@ -209,8 +209,14 @@ def test_failed_run_keeps_what_is_finished(fake: FakeArena) -> None:
     assert len(log.read_run("runs/fake").commits) == 1
 
 
+@pytest.mark.parametrize("jobs", [0, -1, 1.5, "2"])
+def test_number_of_workers_is_checked(fake: FakeArena, jobs: Any) -> None:
+    with pytest.raises(InputError, match=r"jobs = .*: must be a whole number from 1 on"):
+        runner.run(make_experiment(), jobs=jobs)
+
+
 def test_what_cannot_be_played_or_reported_leaves_no_folder(fake: FakeArena, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="unknown report 'rnaking'; did you mean 'ranking'"):
+    with pytest.raises(InputError, match="fake: reports: unknown report 'rnaking'; did you mean 'ranking'"):
         runner.run(make_experiment(reports=["rnaking"]), jobs=1, progress=False)
     (tmp_path / "mine.py").write_text(CANNOT_PLACE)
     with pytest.raises(RunError, match="place cannot be compiled"):
