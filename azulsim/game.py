@@ -23,7 +23,7 @@ from azulsim.engine.record import ALLOWED, JOKER, KEEP_SHIFT, MAX_LEGAL, WITH_JO
 from azulsim.errors import InputError, RunError
 from azulsim.notation import Board, Luck, Position, Supply, draw_svg
 from azulsim.rules import COLORS, MAX_PLAYERS, MIN_PLAYERS, Rules, Termination
-from azulsim.schema import COLOR_NAMES, MOVE_COLOR_NAMES
+from azulsim.schema import COLOR_NAMES, MAX_DEALS, MOVE_COLOR_NAMES
 from azulsim.strategy.view import counts_by_color, lines_text, tiles_text, wall_text
 
 MARKER = "M"
@@ -87,8 +87,9 @@ class Game:
     """
 
     def __init__(self, players: int = 2, *, rules: Rules | None = None, seed: int = 0, deal: int = 0) -> None:
-        if not MIN_PLAYERS <= players <= MAX_PLAYERS:
-            raise InputError(f"players = {players}: must be from {MIN_PLAYERS} to {MAX_PLAYERS}")
+        if not isinstance(players, int | np.integer) or not MIN_PLAYERS <= players <= MAX_PLAYERS:
+            raise InputError(f"players = {players!r}: must be from {MIN_PLAYERS} to {MAX_PLAYERS}")
+        _check_luck(seed, deal)
         self.rules = rules or Rules()
         self.players = players
         self.seed, self.deal = seed, deal
@@ -523,6 +524,7 @@ def play(*specs: str, seed: int = 0, deal: int = 0, rules: Rules | None = None, 
     """
     if not MIN_PLAYERS <= len(specs) <= MAX_PLAYERS:
         raise InputError(f"{len(specs)} strategies given; Azul is played by {MIN_PLAYERS} to {MAX_PLAYERS}")
+    _check_luck(seed, deal)
     players = len(specs)
     seats = tuple(range(players))
     block = Block(0, players, rules or Rules(), specs, seats, (seats,), seed, deal, 1, "moves")
@@ -534,6 +536,12 @@ def play(*specs: str, seed: int = 0, deal: int = 0, rules: Rules | None = None, 
     game.specs = specs
     replay_moves(game, tables.moves, tables.rounds)
     return game
+
+
+def _check_luck(seed: int, deal: int) -> None:
+    for name, value, end in (("seed", seed, 1 << 63), ("deal", deal, MAX_DEALS)):
+        if not isinstance(value, int | np.integer) or not 0 <= value < end:
+            raise InputError(f"{name} = {value!r}: must be a whole number from 0 to {end - 1}")
 
 
 def replay_moves(game: Game, moves: npt.NDArray[Any], rounds: npt.NDArray[Any], seats: list[int] | None = None) -> None:

@@ -25,6 +25,8 @@ def parse_spec(spec: str) -> tuple[str, dict[str, float]]:
     InputError
         If the text is no spec.
     """
+    if not isinstance(spec, str):
+        raise InputError(f"strategy {spec!r}: write it as text, such as 'greedy'")
     text = spec.strip()
     name, parenthesis, rest = text.partition("(")
     name = name.strip()

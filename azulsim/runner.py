@@ -92,7 +92,7 @@ def run(
         try:
             manifest = _play(plan, manifest, folder, tasks, done, workers, progress, project)
         except KeyboardInterrupt as stop:
-            stop.add_note(f"finished shards are safe; go on with: azulsim run {folder}/experiment.toml --out {folder}")
+            stop.add_note(f"finished shards are safe; go on with: azulsim resume {folder}")
             raise
     elif progress:
         print(f"{folder} is there and complete; nothing to play", file=sys.stderr)

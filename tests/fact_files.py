@@ -11,10 +11,13 @@ from typing import Any
 
 import reference
 
+from azulsim.errors import did_you_mean
 from azulsim.rules import Rules
 
 FACTS = Path(__file__).parent / "facts"
 TRACE_FLOOR = 5
+EXTRA_GIVEN = ("side", "joker_set", "mode", "option", "players")
+"""Keys of `given` that cases of any kind may have: they choose rules or the number of players."""
 
 
 class FactsError(Exception):
@@ -91,14 +94,45 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     """
     try:
         items = json.loads(_read(path))["cases"]
+        n_items = len(items)
     except json.JSONDecodeError as error:
         raise FactsError(f"{path}: not valid JSON: {error}") from None
     except (KeyError, TypeError):
         raise FactsError(f"{path}: has no list of 'cases'") from None
+    if not n_items:
+        raise FactsError(f"{path}: holds no case")
     try:
-        return tuple(Case(item["id"], item["kind"], item["given"], item["expect"]) for item in items)
-    except (KeyError, TypeError):
+        cases = tuple(Case(item["id"], item["kind"], item["given"], item["expect"]) for item in items)
+        for case in cases:
+            _check_keys(path, case)
+        return cases
+    except (KeyError, TypeError, AttributeError):
         raise FactsError(f"{path}: every case needs 'id', 'kind', 'given' and 'expect'") from None
+
+
+@cache
+def _known_keys() -> dict[str, tuple[set[str], set[str]]]:
+    """Return the keys of `given` and `expect` that the kept cases of each kind have."""
+    known: dict[str, tuple[set[str], set[str]]] = {}
+    for path in default_cases():
+        for item in json.loads(_read(path))["cases"]:
+            given, expect = known.setdefault(item["kind"], (set(EXTRA_GIVEN), set()))
+            given.update(item["given"])
+            expect.update(item["expect"])
+    return known
+
+
+def _check_keys(path: Path, case: Case) -> None:
+    """Refuse a case that no test would look at, or only at a part of."""
+    if case.kind not in _known_keys():
+        raise FactsError(f"{path}: case {case.id}: unknown kind {case.kind!r}{did_you_mean(case.kind, _known_keys())}")
+    if not case.expect.keys():
+        raise FactsError(f"{path}: case {case.id}: 'expect' is empty")
+    facts = {key: value for key, value in case.given.items() if not isinstance(value, str)}  # a text may name a rule
+    for name, keys, known in zip(("given", "expect"), (facts, case.expect), _known_keys()[case.kind], strict=True):
+        for key in keys:
+            if key not in known:
+                raise FactsError(f"{path}: case {case.id}: unknown key {key!r} in {name!r}{did_you_mean(key, known)}")
 
 
 @cache

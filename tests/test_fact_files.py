@@ -56,6 +56,20 @@ def test_bad_traces_are_refused_with_the_line(tmp_path: Path, text: str, complai
         ("{", "not valid JSON"),
         ("{}", "no list of 'cases'"),
         ('{"cases": [{"id": "a"}]}', "every case needs 'id', 'kind'"),
+        ('{"cases": []}', "holds no case"),
+        (
+            '{"cases": [{"id": "a", "kind": "flor", "given": {}, "expect": {}}]}',
+            "unknown kind 'flor'; did you mean 'floor'",
+        ),
+        ('{"cases": [{"id": "a", "kind": "floor", "given": {}, "expect": {}}]}', "case a: 'expect' is empty"),
+        (
+            '{"cases": [{"id": "a", "kind": "floor", "given": {"x": 1}, "expect": {"penalty": 4}}]}',
+            "unknown key 'x' in 'given'",
+        ),
+        (
+            '{"cases": [{"id": "a", "kind": "floor", "given": {}, "expect": {"penaltie": 4}}]}',
+            "'penaltie' in 'expect'; did you",
+        ),
     ],
 )
 def test_bad_cases_are_refused(tmp_path: Path, text: str, complaint: str) -> None:

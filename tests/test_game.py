@@ -237,3 +237,17 @@ def test_a_new_game_is_the_same_game_in_every_version() -> None:
     game = azulsim.play("greedy", "greedy", seed=7)
     assert " ".join(game.moves) == GOLDEN_MOVES
     assert game.scores == GOLDEN_SCORES
+
+
+@pytest.mark.parametrize(
+    ("specs", "luck", "message"),
+    [
+        (("greedy", "uniform"), {"seed": -1}, "seed = -1: must be a whole number from 0"),
+        (("greedy", "uniform"), {"seed": "a"}, "seed = 'a': must be a whole number from 0"),
+        (("greedy", "uniform"), {"deal": 1 << 40}, "deal = .*: must be a whole number from 0"),
+        ((3, "greedy"), {}, "strategy 3: write it as text"),
+    ],
+)
+def test_play_refuses_what_it_cannot_use_in_one_sentence(specs: Any, luck: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        azulsim.play(*specs, **luck)

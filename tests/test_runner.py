@@ -179,7 +179,7 @@ def test_interrupted_run_goes_on_with_the_missing_shards(fake: FakeArena) -> Non
     fake.fail_at = 2
     with pytest.raises(KeyboardInterrupt) as caught:
         runner.run(make_experiment(), jobs=1, progress=False)
-    assert "azulsim run runs/fake/experiment.toml --out runs/fake" in caught.value.__notes__[0]
+    assert "azulsim resume runs/fake" in caught.value.__notes__[0]
     part = log.read_run("runs/fake")
     assert (len(part.commits), part.is_complete, part.manifest.finished) == (2, False, "")
     torn = Path("runs/fake/moves") / f"{part.commits[0].shard}.parquet"
