@@ -363,9 +363,10 @@ def _watch(plan: Plan, folder: Path, already: int, is_wanted: bool) -> Iterator[
         yield _Silence()
         return
     experiment = plan.experiment
+    cells = f"{len(plan.cells):,} cell{'' if len(plan.cells) == 1 else 's'}"
     kept = f", {already:,} games there already" if already else ""
     print(
-        f"{experiment.name}: {len(plan.cells):,} cells x {experiment.deals:,} deals = {plan.n_games:,} games, "
+        f"{experiment.name}: {cells} x {experiment.deals:,} deals = {plan.n_games:,} games, "
         f"log {experiment.log}, seed {experiment.seed}, azulsim {__version__} -> {folder}{kept}",
         file=sys.stderr,
     )

@@ -170,6 +170,13 @@ def test_wrong_columns_and_filters_are_named(finished: Path) -> None:
         run.moves(filters={"ply": "first"})
 
 
+def test_known_columns_are_listed_once(finished: Path) -> None:
+    with pytest.raises(InputError, match="no column 'zzz'; known: ") as caught:
+        log.read_run(finished).moves(filters={"zzz": 1})
+    listed = str(caught.value).partition("known: ")[2].split(", ")
+    assert len(listed) == len(set(listed))
+
+
 def test_sql_views(finished: Path) -> None:
     run = log.read_run(finished)
     query = """

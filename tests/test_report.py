@@ -392,6 +392,16 @@ def test_a_file_in_the_way_is_said(real: Run, tmp_path: Path) -> None:
         build_report(real, "ranking", folder=tmp_path / "x")
 
 
+def test_full_disk_leaves_no_parts(real: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(RunError, match="the report cannot be written: No space left"):
+        build_report(real, "ranking", folder=tmp_path / "page")
+    assert not list(tmp_path.rglob("*.part"))
+
+
 def test_looks_differ_even_without_color() -> None:
     looks = assign_looks([f"s{i}" for i in range(20)])
     assert len({(look.color, look.line) for look in looks.values()}) == 20

@@ -254,7 +254,7 @@ def test_progress_is_plain_lines_without_a_terminal(fake: FakeArena, capsys: pyt
     assert out == ""
     assert err.isascii()
     first, *lines = err.splitlines()
-    assert first.startswith("fake: 1 cells x 800 deals = 1,600 games, log moves, seed 3, azulsim ")
+    assert first.startswith("fake: 1 cell x 800 deals = 1,600 games, log moves, seed 3, azulsim ")
     assert 1 <= len(lines) <= 11
     assert all(re.fullmatch(r" *\d+%  [\d,]+ of 1,600 games  [\d,]+ games/s  \S+ \w+ left", line) for line in lines)
     assert lines[-1].startswith("100%  1,600 of 1,600 games")

@@ -371,7 +371,7 @@ class Run:
                 self._check_specs(values)
                 matching &= {cell.index for cell in self.manifest.cells if not set(cell.lineup).isdisjoint(values)}
             else:
-                self._check_column(table, column, [*known, *self.cells.columns])
+                self._check_column(table, column, dict.fromkeys([*known, *self.cells.columns]))
         return matching
 
     def _view(self, table: Table, commits: Sequence[Commit]) -> str:

@@ -390,8 +390,12 @@ def _write_all(folder: Path, files: Mapping[str, bytes], reports: tuple[Report, 
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             part = path.with_name(path.name + ".part")
-            part.write_bytes(files[name])
-            part.replace(path)
+            try:
+                part.write_bytes(files[name])
+                part.replace(path)
+            except OSError:
+                part.unlink(missing_ok=True)
+                raise
             paths.append(path)
     except OSError as error:
         raise RunError(f"{error.filename or folder}: the report cannot be written: {error.strerror}") from None
