@@ -34,7 +34,7 @@ from azulsim.strategy import Strategy
 from azulsim.strategy.definition import Speed
 
 HERE = Path(__file__).parent
-PAIRS = 25
+PAIRS = 19
 GREEDY_MOVE = f"{HERE / 'greedy_move.py'}:greedy_move"
 PLAIN_COLUMNS = f"{HERE / 'plain_columns.py'}:plain_columns"
 

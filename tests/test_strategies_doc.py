@@ -61,7 +61,12 @@ def describe_strategies() -> str:
     return "\n".join(lines)
 
 
-TABLES = {"fields": describe_fields, "spot": lambda: describe_fields(Spot), "functions": describe_toolbox, "strategies": describe_strategies}
+TABLES = {
+    "fields": describe_fields,
+    "spot": lambda: describe_fields(Spot),
+    "functions": describe_toolbox,
+    "strategies": describe_strategies,
+}
 
 
 @pytest.mark.parametrize("name", list(TABLES))
