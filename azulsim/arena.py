@@ -426,7 +426,7 @@ class _Lockstep:
             moves = Moves(records)
             view = View(self.games, slot, self.block.block.rules)
             index = definition.function(view, moves, DecisionRng(key), **strategy.params)
-            return int(records["code"][_check_index(index, len(records))])
+            return int(records["code"][check_index(index, len(records))])
         values = np.array(
             [float(value) for value in score_plainly(strategy, records, self.games[slot : slot + 1])], np.float64
         )
@@ -464,7 +464,8 @@ def _score_batch(strategy: Strategy, records: npt.NDArray[Any]) -> npt.NDArray[n
         return None
 
 
-def _check_index(index: Any, n: int) -> int:
+def check_index(index: Any, n: int) -> int:
+    """Return what a `choose` answered as an index into `n` moves; raise `StrategyError` if it is none."""
     try:
         number = index.__index__()
     except AttributeError:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from azulsim.arena import _check_index, score_plainly
+from azulsim.arena import check_index, score_plainly
 from azulsim.engine import driver, table
 from azulsim.engine.compiling import address_of
 from azulsim.engine.driver import LIVE
@@ -132,7 +132,7 @@ def _judge(strategy: Strategy, game: Game, records: npt.NDArray[Any], key: int) 
         if shape == "choose":
             view = View(game._now.record, 0, game.rules)
             index = strategy.definition.function(view, Moves(records), DecisionRng(key), **strategy.params)
-            return [None] * len(records), int(records["code"][_check_index(index, len(records))])
+            return [None] * len(records), int(records["code"][check_index(index, len(records))])
         return [None] * len(records), _call(strategy, game, key)
     except StrategyError as error:
         raise StrategyError(f"{strategy.spec}: {error}") from None

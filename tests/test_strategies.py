@@ -57,7 +57,7 @@ def choose_often(name: str, n: int, *, plies: int) -> tuple[npt.NDArray[np.int64
     code = np.zeros(1, np.int64)
     for _ in range(plies):
         driver.call_slots(game, live, np.zeros(1, np.int64), seat, code)
-        assert not driver._PIECES[False].advance(game[0], live[0], code[0])
+        assert not driver.PIECES[False].advance(game[0], live[0], code[0])
     out, offsets = np.zeros(MAX_LEGAL, MOVE), np.zeros(2, np.int64)
     driver.fill_slots(game, live, np.zeros(1, np.int64), out, offsets, np.zeros(1, np.uint64))
     games, lives = np.repeat(game, n), np.repeat(live, n)

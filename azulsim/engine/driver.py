@@ -352,7 +352,7 @@ def _make_play_games(logs_moves: bool, is_general: bool) -> Any:
 
     That code, and that of other rules, slows the loop even where it is not used.
     """
-    is_legal, advance, log_move, end_round = _PIECES[is_general]
+    is_legal, advance, log_move, end_round = PIECES[is_general]
 
     @compiled(key=f"logs_moves={logs_moves} is_general={is_general}")
     def play_games(
@@ -396,7 +396,8 @@ def _make_play_games(logs_moves: bool, is_general: bool) -> Any:
     return play_games
 
 
-_PIECES = {is_general: _make_pieces(is_general) for is_general in (False, True)}
+PIECES = {is_general: _make_pieces(is_general) for is_general in (False, True)}
+"""The compiled pieces of a game's course, by whether `engine.general` plays it."""
 _PLAY_GAMES = {
     (logs_moves, is_general): _make_play_games(logs_moves, is_general)
     for logs_moves in (False, True)
@@ -503,9 +504,9 @@ def call_slots(games: Any, lives: Any, slots: Any, seats: Any, codes: Any) -> No
         codes[i] = call_move(seats[i].move, (game, allowed, decision_key(game, lives[slots[i]]), seats[i]))
 
 
-_advance_printed, _advance_general = _PIECES[False].advance, _PIECES[True].advance
-_log_printed, _log_general = _PIECES[False].log_move, _PIECES[True].log_move
-_end_printed, _end_general = _PIECES[False].end_round, _PIECES[True].end_round
+_advance_printed, _advance_general = PIECES[False].advance, PIECES[True].advance
+_log_printed, _log_general = PIECES[False].log_move, PIECES[True].log_move
+_end_printed, _end_general = PIECES[False].end_round, PIECES[True].end_round
 
 
 @compiled

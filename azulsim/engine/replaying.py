@@ -15,7 +15,7 @@ import numpy.typing as npt
 from azulsim.engine import general
 from azulsim.engine.compiling import as_pointer, compiled
 from azulsim.engine.core import LEDGER
-from azulsim.engine.driver import _PIECES, BAD_MOVE, GOES_ON, IS_OVER, Log, begin_game
+from azulsim.engine.driver import PIECES, BAD_MOVE, GOES_ON, IS_OVER, Log, begin_game
 from azulsim.engine.record import ALLOWED, CHOOSE, JOKER, KEEP_SHIFT, WITH_JOKERS
 from azulsim.engine.scoring import address_of_place
 from azulsim.rules import MAX_PLAYERS
@@ -66,7 +66,7 @@ def find_place_address() -> int:
 
 
 def _make_replay_games(is_general: bool) -> Any:
-    is_legal, advance, log_move, end_round = _PIECES[is_general]
+    is_legal, advance, log_move, end_round = PIECES[is_general]
     keep_range = general.keep_range
 
     @compiled(key=f"is_general={is_general}")
