@@ -16,7 +16,7 @@ from azulsim.engine import denial as colored_denial
 from azulsim.engine.compiling import as_pointer, compiled, lowest_bit, widen
 from azulsim.engine.core import LEDGER, count_tiles, deal, lane, settle
 from azulsim.engine.luck import derive, game_key, next_key, step_key
-from azulsim.engine.moves import tie_priority
+from azulsim.engine.moves import NO_MOVE, keep_best
 from azulsim.engine.record import ALLOWED, JOKER, SOURCE_LANES, WITH_JOKERS
 from azulsim.engine.scoring import NOT_A_NUMBER, call_move, call_place
 from azulsim.engine.table import allow_all, count_legal, fill_moves, is_allowed
@@ -477,21 +477,15 @@ def fill_slots(games: Any, lives: Any, slots: Any, out: Any, offsets: Any, keys:
 def pick_best(values: Any, out: Any, offsets: Any, keys: Any, codes: Any) -> None:
     """Choose the best-scored move of each slot, ties broken as in compiled play; NOT_A_NUMBER for a bad score."""
     for i in range(len(keys)):
-        best, best_code, priority, is_priority_known = -np.inf, -1, np.uint64(0), False
+        best = NO_MOVE
+        codes[i] = NOT_A_NUMBER
         for k in range(offsets[i], offsets[i + 1]):
-            value, code = values[k], widen(out[k].code)
+            value = values[k]
             if value - value != 0.0:
-                best_code = NOT_A_NUMBER
                 break
-            if value > best:
-                best, best_code, is_priority_known = value, code, False
-            elif value == best:
-                if not is_priority_known:
-                    priority, is_priority_known = tie_priority(keys[i], best_code), True
-                other = tie_priority(keys[i], code)
-                if other < priority:
-                    best_code, priority = code, other
-        codes[i] = best_code
+            best = keep_best(best, keys[i], value, widen(out[k].code))
+        else:
+            codes[i] = best.code
 
 
 @compiled

@@ -112,6 +112,32 @@ def tie_priority(key: Any, code: Any) -> Any:
     return derive(key, code)
 
 
+class Best(NamedTuple):
+    """The best-scored move so far; its priority is worked out only when another one ties with it."""
+
+    value: float
+    code: int
+    priority: Any
+    is_priority_known: bool
+
+
+NO_MOVE = Best(-np.inf, -1, np.uint64(0), False)
+
+
+@compiled(is_inlined=True)
+def keep_best(best: Any, key: Any, value: Any, code: Any) -> Any:
+    """Return the better of the best move so far and another one; ties go to the lower `tie_priority`."""
+    if value > best.value:
+        return Best(value, code, best.priority, False)
+    if value == best.value:
+        priority = best.priority if best.is_priority_known else tie_priority(key, best.code)
+        other = tie_priority(key, code)
+        if other < priority:
+            return Best(value, code, other, True)
+        return Best(value, best.code, priority, True)
+    return best
+
+
 class _Before(NamedTuple):
     """What holds for all moves of a seat, computed once a move."""
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from azulsim.engine import general
 from azulsim.engine.compiling import as_pointer, compiled
 from azulsim.engine.core import LEDGER
-from azulsim.engine.driver import PIECES, BAD_MOVE, GOES_ON, IS_OVER, Log, begin_game
+from azulsim.engine.driver import BAD_MOVE, GOES_ON, IS_OVER, PIECES, Log, begin_game
 from azulsim.engine.record import ALLOWED, CHOOSE, JOKER, KEEP_SHIFT, WITH_JOKERS
 from azulsim.engine.scoring import address_of_place
 from azulsim.rules import MAX_PLAYERS

@@ -16,9 +16,11 @@ from azulsim.engine.compiling import as_pointer, compile_for, compiled, lowest_b
 from azulsim.engine.core import column_bits, play, run_across, run_down
 from azulsim.engine.move import Move, Spot
 from azulsim.engine.moves import (
+    NO_MOVE,
     UNKNOWN,
     describe,
     is_completing,
+    keep_best,
     lines_of,
     look,
     look_at_target,
@@ -112,7 +114,7 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
         now = look(game, allowed)
         if sees_position:
             scratch = np.empty(1, GAME)
-        best, best_code, priority, is_priority_known = -np.inf, -1, np.uint64(0), False
+        best = NO_MOVE
         for color in range(5):
             sources = sources_of(now.mask, color)
             lines = lines_of(now.open, color) if sources else 0
@@ -137,15 +139,8 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
                         value = 1.0 * inner(move, *params)
                     if value - value != 0.0:
                         return NOT_A_NUMBER
-                    if value > best:
-                        best, best_code, is_priority_known = value, code, False
-                    elif value == best:
-                        if not is_priority_known:
-                            priority, is_priority_known = tie_priority(decision_key, best_code), True
-                        other = tie_priority(decision_key, code)
-                        if other < priority:
-                            best_code, priority = code, other
-        return best_code
+                    best = keep_best(best, decision_key, value, code)
+        return best.code
 
     return scored
 
@@ -163,7 +158,7 @@ def make_scored_general(score: Callable[..., float], n_params: int, *, sees_posi
         codes = np.empty(MAX_LEGAL, np.int16)
         if sees_position:
             scratch = np.empty(1, GAME)
-        best, best_code, priority, is_priority_known = -np.inf, -1, np.uint64(0), False
+        best = NO_MOVE
         for i in range(list_moves(game, allowed, codes)):
             code = widen(codes[i])
             move = as_floats(describe_general(game, now, code))
@@ -175,15 +170,8 @@ def make_scored_general(score: Callable[..., float], n_params: int, *, sees_posi
                 value = 1.0 * inner(move, *params)
             if value - value != 0.0:
                 return NOT_A_NUMBER
-            if value > best:
-                best, best_code, is_priority_known = value, code, False
-            elif value == best:
-                if not is_priority_known:
-                    priority, is_priority_known = tie_priority(decision_key, best_code), True
-                other = tie_priority(decision_key, code)
-                if other < priority:
-                    best_code, priority = code, other
-        return best_code
+            best = keep_best(best, decision_key, value, code)
+        return best.code
 
     return scored
 
