@@ -107,7 +107,7 @@ def test_wheel_holds_the_bundled_plugins_and_the_data_files(archives: Archives) 
         inside = set(wheel.namelist())
     wanted = {
         "azulsim/py.typed",
-        "azulsim/cli.py",
+        "azulsim/cli/__init__.py",
         "azulsim/strategies/greedy.py",
         "azulsim/experiments/demo.toml",
         "azulsim/reports/marker.py",

@@ -1,0 +1,125 @@
+"""The app that all commands join, the options that several take, and how they answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from azulsim import __version__
+
+if TYPE_CHECKING:
+    from azulsim.log import Run
+    from azulsim.report.page import Written
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+
+
+class _Commands(TyperGroup):
+    """The group of all commands."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; an interrupt ends it with its own exit code, where typer would say 1."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            tell("\n".join(["interrupted", *getattr(stop, "__notes__", [])]))
+            raise typer.Exit(INTERRUPTED) from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    name="azulsim",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+# Options that several commands take
+
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Worker processes; all cores if left out.")
+]
+Seed = Annotated[int | None, typer.Option(min=0, metavar="N", help="Root of all luck; the same seed, the same games.")]
+Deals = Annotated[int | None, typer.Option(min=1, metavar="N", help="Deals of each cell: more deals, less doubt.")]
+RulesFile = Annotated[
+    Path | None, typer.Option("--rules", metavar="FILE", help="TOML file of rules, in place of the printed ones.")
+]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="The run folder; runs/NAME if left out.")]
+Project = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Folder whose strategies/, experiments/ and reports/ are searched too."),
+]
+ReportNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report", metavar="NAME", help="A report to build; repeatable. Those of the experiment if left out."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+# The app itself
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"azulsim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
+) -> None:
+    """Play very many games of Azul, log every move, and learn what the game is like.
+
+    \b
+    Start here:
+      azulsim compare greedy uniform      which of two strategies is better, and by how much
+      azulsim experiments list            the questions that can be run
+      azulsim run demo                    run one, and get its page
+    """
+
+
+# Answers
+
+
+def print_pages(pages: list[Written]) -> None:
+    """Print the short answer of each page, then where the pages are."""
+    for page in pages:
+        typer.echo(plain(page.answer))
+    for page in pages:
+        typer.echo(str(page.page))
+
+
+def plain(text: str) -> str:
+    """Return signs as ASCII when nobody looks at a terminal: a log file may end up anywhere."""
+    return text if sys.stdout.isatty() else text.translate(_ASCII)
+
+
+_ASCII = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2026": "...", "\u00b1": "+/-", "\u00d7": "x"})
+
+
+def fail_if_spoiled(run: Run) -> None:
+    if run.n_failures:
+        tell(f"{run.describe_failures()}; see {run.path / 'failures'}")
+        raise typer.Exit(FAILED)
+
+
+def print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def tell(text: str) -> None:
+    typer.echo(text, err=True)
