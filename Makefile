@@ -32,7 +32,7 @@ test: lint warm  ## lint, and the fast tests
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "not long"
 
 test-long: lint warm  ## lint, and all tests (takes a while)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --hypothesis-profile new
 
 lint: $(READY)  ## style, types, and the direction of imports
 	$(BIN)/ruff check .

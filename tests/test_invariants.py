@@ -65,7 +65,7 @@ class AnyGame(RuleBasedStateMachine):
         self.game: Game | None = None
 
     @initialize(
-        players=st.integers(2, 4), rules=RULES, seed=st.integers(0, 1 << 64), deal=st.integers(0, (1 << 32) - 1)
+        players=st.integers(2, 4), rules=RULES, seed=st.integers(0, (1 << 63) - 1), deal=st.integers(0, (1 << 32) - 1)
     )
     def begin(self, players: int, rules: Rules, seed: int, deal: int) -> None:
         self.game = Game(players, rules=rules, seed=seed, deal=deal)
