@@ -8,17 +8,16 @@ import numpy as np
 
 from azulsim.engine.compiling import compiled, lowest_bit, widen
 from azulsim.engine.core import floor_penalty, lane, tiling_points
-from azulsim.engine.moves import lines_of, sources_of
+from azulsim.engine.moves import UNKNOWN, lines_of, sources_of
 
 _WORST = -(1 << 30)
-_UNKNOWN = -1
 
 
 @compiled
 def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any, points: Any) -> Any:
     """Return a seat's best exact gain from taking `tiles` of a color, over all lines open to it.
 
-    `points` (int64[6]) keeps what completing each line with this color brings; `_UNKNOWN` where not yet computed.
+    `points` (int64[6]) keeps what completing each line with this color brings; `UNKNOWN` where not yet computed.
     """
     fallen = widen(game.floor[seat]) + marker * game.marker_space
     counts, colors = widen(game.counts[seat]), widen(game.colors[seat])
@@ -32,7 +31,7 @@ def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any,
         room = line - ((counts >> (4 * line)) & 15)
         earned = 0
         if tiles >= room:
-            if points[line] == _UNKNOWN:
+            if points[line] == UNKNOWN:
                 with_line = (colors & ~(15 << (4 * line))) | (color << (4 * line))
                 points[line] = tiling_points(wall, full | 1 << line, with_line) - points[0]
             earned = points[line]
@@ -59,7 +58,7 @@ def denial(game: Any, code: Any) -> Any:
     points[0] = tiling_points(widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat]))
     before = after = _WORST
     for color in range(5):
-        points[1:] = _UNKNOWN
+        points[1:] = UNKNOWN
         others = sources_of(game.mask, color) & ~1
         own = source > 0 and (others >> source) & 1
         others &= ~(1 << source)

@@ -6,14 +6,21 @@ center, line 0 the floor line, rows and columns 1 to 5; colors are 0 B, 1 Y, 2 R
 
 Everything works under all rules, but for `column_of`, `diagonal_of`, `tiling_points` and `wall_when_tiled`, which know
 the printed wall only, and `lines_of`, `sources_of` and `make_code`, which know no jokers.
+
+`end_round`, `play`, `tile` and `tile_lines` change the position they are given, which is a copy that a strategy may
+spoil.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from azulsim.engine import general
 from azulsim.engine.compiling import compiled, lowest_bit, popcount, widen
 from azulsim.engine.core import (
+    LEDGER,
     bonus_points,
     column_bits,
     column_of,
@@ -24,10 +31,13 @@ from azulsim.engine.core import (
     run_across,
     run_down,
     run_points,
+    settle,
     tiling_points,
 )
+from azulsim.engine.denial import best_gain_of_take
 from azulsim.engine.luck import below, derive
 from azulsim.engine.moves import (
+    UNKNOWN,
     diagonal_of,
     lines_of,
     make_code,
@@ -37,10 +47,14 @@ from azulsim.engine.moves import (
 )
 from azulsim.engine.record import MAX_LEGAL
 from azulsim.engine.table import count_moves, exact_gain, is_allowed, list_moves, nth_move, play, tile
+from azulsim.rules import MAX_PLAYERS
 
 __all__ = [
     "MAX_LEGAL",
     "below",
+    "best_gain",
+    "best_rival",
+    "best_space",
     "bonus_points",
     "color_of_line",
     "column_of",
@@ -59,11 +73,13 @@ __all__ = [
     "count_source",
     "count_tiles",
     "derive",
+    "end_round",
     "exact_gain",
     "floor_penalty",
     "has_tile",
     "is_allowed",
     "is_marker_in_center",
+    "is_round_over",
     "lane",
     "lines_of",
     "list_moves",
@@ -71,6 +87,7 @@ __all__ = [
     "make_code",
     "mover",
     "nth_move",
+    "penalty_of",
     "play",
     "popcount",
     "run_across",
@@ -79,11 +96,16 @@ __all__ = [
     "score_of",
     "seat_to_move",
     "sources_of",
+    "standing_of",
     "tie_priority",
     "tile",
+    "tile_lines",
     "tiling_points",
     "wall_when_tiled",
 ]
+
+_tile_in_mind, _columns_of_line, _best_column = general.tile_in_mind, general.columns_of_line, general.best_column
+_general_best_gain = general.best_gain
 
 
 @compiled
@@ -187,3 +209,120 @@ def count_in_bag(position: Any, color: int) -> int:
 def count_in_lid(position: Any, color: int) -> int:
     """Return the tiles of a color in the lid and on all floor lines."""
     return lane(position.lid, color)
+
+
+@compiled
+def penalty_of(position: Any, seat: int) -> int:
+    """Return the points that a seat's floor line and the marker cost it as things are."""
+    price = widen(position.marker_price) if position.holder == seat else 0
+    return widen(floor_penalty(position, widen(position.floor[seat]))) + price
+
+
+@compiled
+def standing_of(position: Any, seat: int) -> int:
+    """Return a number by which seats rank as things are: score first, then complete rows (5.3)."""
+    return 8 * widen(position.score[seat]) + widen(count_complete(widen(position.wall[seat]))[0])
+
+
+@compiled
+def best_rival(position: Any, seat: int) -> int:
+    """Return the other seat that ranks best as things are; the lowest number among equals."""
+    best = 1 if seat == 0 else 0
+    for other in range(best + 1, position.players):
+        if other != seat and standing_of(position, other) > standing_of(position, best):
+            best = other
+    return best
+
+
+@compiled
+def best_space(position: Any, seat: int, line: int) -> Any:
+    """Return (column, points) of the space where the tile of a line that is not empty would score most now.
+
+    Columns count from 1, and the leftmost among equals is meant; (0, 0) if there is no space. Other lines count as
+    they are: not tiled yet.
+    """
+    row, wall = line - 1, widen(position.wall[seat])
+    if position.is_general:
+        columns = widen(_columns_of_line(position, seat, line))
+        if columns == 0:
+            return 0, 0
+        best, points = _best_column(position, wall, row, columns)
+        return widen(best) + 1, widen(points)
+    column = widen(column_of(row, (widen(position.colors[seat]) >> (4 * line)) & 15))
+    wall |= 1 << (5 * row + column)
+    return column + 1, widen(run_points(run_across(wall, row, column), run_down(wall, row, column)))
+
+
+@compiled
+def best_gain(position: Any) -> int:
+    """Return the best exact gain among all moves of the seat to move; 0 if no tiles are left on the table."""
+    seat = widen(position.seat)
+    if position.is_general:
+        return widen(_general_best_gain(position, seat, np.empty(MAX_LEGAL, np.int16)))
+    if position.mask == 0:
+        return 0
+    points = np.empty(6, np.int64)
+    points[0] = tiling_points(widen(position.wall[seat]), widen(position.full[seat]), widen(position.colors[seat]))
+    best = -(1 << 30)
+    for color in range(5):
+        points[1:] = UNKNOWN
+        sources, seen = sources_of(position.mask, color), 0
+        while sources:
+            source = lowest_bit(sources)
+            sources &= sources - 1
+            marker = 1 if source == 0 and position.holder < 0 else 0
+            tiles = widen(lane(position.sources[source], color))
+            if marker == 0 and (seen >> tiles) & 1:
+                continue
+            if marker == 0:
+                seen |= 1 << tiles
+            best = max(best, widen(best_gain_of_take(position, seat, color, tiles, marker, points)))
+    return best
+
+
+@compiled
+def is_round_over(position: Any) -> bool:
+    """Return True if no tiles are left on the table, so that wall-tiling comes next."""
+    return widen(position.mask) | widen(position.joker_mask) == 0
+
+
+@compiled
+def tile_lines(position: Any, seat: int) -> int:
+    """Tile a seat's complete lines, each where it scores most at once, and return the points.
+
+    Score and lid stay as they are; lines without a space fall to the floor line. This is what exact gain means: points
+    minus `penalty_of` afterwards.
+    """
+    full, colors, counts = widen(position.full[seat]), widen(position.colors[seat]), widen(position.counts[seat])
+    jokers = widen(position.line_jokers[seat])
+    if position.is_general:
+        tiles = np.empty(6, np.int64)
+        points, spilled, wall = _tile_in_mind(position, seat, full, colors, jokers, tiles, 0)
+        position.floor[seat] += spilled
+        for color in range(6):
+            position.tiles[seat, color] = tiles[color]
+    else:
+        points = tiling_points(widen(position.wall[seat]), full, colors)
+        wall = wall_when_tiled(widen(position.wall[seat]), full, colors)
+    while full:
+        line = lowest_bit(full)
+        full &= full - 1
+        counts &= ~(15 << (4 * line))
+        jokers &= ~(15 << (4 * line))
+    position.wall[seat], position.counts[seat], position.line_jokers[seat] = wall, counts, jokers
+    position.full[seat] = 0
+    return widen(points)
+
+
+@compiled
+def end_round(position: Any) -> bool:
+    """End the round now: tile all walls, pay the floors, add the bonuses if the game is over; return True if it is.
+
+    Where there is a choice of column it is the engine's own. Nothing is dealt.
+    """
+    ledger = np.zeros(MAX_PLAYERS, LEDGER)
+    tile(position, ledger)
+    if position.termination == 0:
+        return False
+    settle(position, ledger)
+    return True

@@ -1,0 +1,98 @@
+"""The toolbox's answers about a position that are more than a look at one field, against games played on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from azulsim.game import Game
+from azulsim.rules import VARIANTS, Rules
+from azulsim.strategy import toolbox
+
+RULES = {"standard": Rules(), "price": Rules(marker_cost=2), **VARIANTS}
+
+
+def play_randomly(rules: Rules, players: int, seed: int) -> Iterator[Game]:
+    """A game in progress before each of its random moves; every other move keeps off the floor."""
+    rng = np.random.default_rng(seed)
+    game = Game(players, rules=rules, seed=seed)
+    while not game.is_over:
+        if game.placing is None:
+            yield game
+        moves = game.legal_moves()
+        tidy = [move for move in moves if not move.endswith("-")]
+        game.play(str(rng.choice(tidy if tidy and rng.random() < 0.8 else moves)))
+
+
+def copy_position(game: Game) -> Any:
+    """A position of one's own, as a strategy is given it."""
+    return game._now.record.copy()[0]
+
+
+def value_of(position: Any, seat: int) -> int:
+    """Points minus floor of a seat if the round ended now."""
+    return int(toolbox.tile_lines(position, seat)) - int(toolbox.penalty_of(position, seat))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_exact_gain_is_what_tiling_in_mind_says(name: str) -> None:
+    for game in play_randomly(RULES[name], 3, seed=5):
+        seat, before = game.seat, value_of(copy_position(game), game.seat)
+        gains = []
+        for code in game._codes():
+            after = copy_position(game)
+            toolbox.play(after, code)
+            gain = int(toolbox.exact_gain(copy_position(game), code))
+            assert value_of(after, seat) - before == gain
+            gains.append(gain)
+        assert toolbox.best_gain(copy_position(game)) == max(gains)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_best_space_is_where_a_line_alone_would_score_most(name: str) -> None:
+    checked = 0
+    for game in play_randomly(RULES[name], 2, seed=3):
+        for seat in range(2):
+            for line in range(1, 6):
+                position = copy_position(game)
+                position["full"][seat] &= 1 << line
+                if position["full"][seat]:
+                    column, points = toolbox.best_space(position, seat, line)
+                    had = [toolbox.has_tile(position, seat, line, c) for c in range(1, 6)]
+                    assert toolbox.tile_lines(position, seat) == points
+                    has = [toolbox.has_tile(position, seat, line, c) for c in range(1, 6)]
+                    assert [c for c in range(1, 6) if has[c - 1] != had[c - 1]] == ([column] if column else [])
+                    checked += 1
+    assert checked > 50
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_ending_a_round_is_what_the_game_does(players: int) -> None:
+    """On the printed wall, where nobody is asked; whole games, so that the last round pays bonuses."""
+    rounds = 0
+    for seed in range(5):
+        for game in play_randomly(Rules(), players, seed):
+            position, code, seat = copy_position(game), game._codes()[0], game.seat
+            is_last = toolbox.play(position, code)
+            assert toolbox.is_round_over(position) == is_last
+            if not is_last:
+                continue
+            rounds += 1
+            game.play(game.legal_moves()[0])
+            is_over = toolbox.end_round(position)
+            assert is_over == game.is_over
+            assert [toolbox.score_of(position, i) for i in range(players)] == game.scores
+            assert [str(toolbox.count_row(position, i, 1)) for i in range(players)] == [
+                str(5 - wall[0].count(".")) for wall in game.walls
+            ]
+            if game.outcome is not None:
+                rival = toolbox.best_rival(position, seat)
+                mine, theirs = toolbox.standing_of(position, seat), toolbox.standing_of(position, rival)
+                first = game.outcome.placements[seat] == 1
+                assert first == (mine >= theirs)
+                assert rival != seat
+            game.undo()
+    assert rounds > 20
