@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import shlex
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +18,7 @@ from azulsim.experiment import Experiment
 from azulsim.log import Run
 from azulsim.rules import Rules, read_rules
 from azulsim.runner import run as play_experiment
-from azulsim.stats import Estimate, compare_paired
+from azulsim.stats import Estimate
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,11 @@ class Comparison:
     """The command that does it again."""
     page: Path | None = None
     """The page of its ranking report, if one was asked for."""
-    _leads: tuple[Estimate, ...] = field(default=(), repr=False)
 
     @property
     def smallest_lead(self) -> float:
         """Smallest difference in win share, between any two neighbors of the ranking, that this could have seen."""
-        return max((lead.mde for lead in self._leads), default=math.nan)
+        return float(self.ranking["lead_mde"].max())
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values for JSON; what is not a number becomes None."""
@@ -58,7 +56,7 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        parts = [_format_ranking(self.ranking, self._leads)]
+        parts = [_format_ranking(self.ranking)]
         if notes := sorted({note for note in self.ranking["elo_note"] if note}):
             parts.append("\n".join(f"* Elo: {note}" for note in notes))
         if len(self.ranking) > 2:
@@ -132,19 +130,17 @@ def compare(
         reports=("ranking",),
     )
     run = play_experiment(experiment, out=out, jobs=jobs, progress=progress, project=project, where="compare")
-    ranking, leads = rank(run)
     return Comparison(
-        ranking=ranking,
+        ranking=rank(run),
         payoffs=metrics.payoffs(run, by=("spec",)),
         run=run,
         again=_again(experiment, run, rules, project),
         page=_write_page(run) if page else None,
-        _leads=leads,
     )
 
 
-def rank(run: Run) -> tuple[pd.DataFrame, tuple[Estimate, ...]]:
-    """Rank the strategies of a run at one player count; return the frame of `Comparison.ranking` and the leads."""
+def rank(run: Run) -> pd.DataFrame:
+    """Rank the strategies of a run at one player count; return the frame of `Comparison.ranking`."""
     results = metrics.strategy_results(run, by=("spec",))
     if results.empty:
         raise RunError(f"{run.path}: no game between different strategies was finished; see {run.path / 'failures'}")
@@ -156,28 +152,12 @@ def rank(run: Run) -> tuple[pd.DataFrame, tuple[Estimate, ...]]:
         part = estimates[name].loc[order]
         ranking[[name, f"{name}_low", f"{name}_high"]] = part[["estimate", "low", "high"]].to_numpy(float)
     ranking["elo_note"] = estimates["elo"].loc[order]["note"].fillna("").astype(str).to_numpy()
-    leads = tuple(_leads(run, list(order)))
-    for name, of in (("lead", "value"), ("lead_low", "low"), ("lead_high", "high"), ("lead_mde", "mde")):
-        ranking[name] = [*(getattr(lead, of) for lead in leads), math.nan]
+    leads = metrics.leads(run).set_index("spec").reindex(order)
+    for name, of in (("lead", "estimate"), ("lead_low", "low"), ("lead_high", "high"), ("lead_mde", "mde")):
+        ranking[name] = leads[of].to_numpy(float)
     win_share = estimates["win_share"].loc[order]
     ranking["n_deals"], ranking["n_games"] = win_share["n_deals"].to_numpy(), win_share["n"].to_numpy()
-    return ranking, leads
-
-
-def _leads(run: Run, order: list[str]) -> list[Estimate]:
-    """Estimate the win share of each strategy minus that of the next, paired by deal."""
-    games = run.games(columns=["deal", "spec", "win_share"])
-    groups = dict(tuple(games.groupby("spec", observed=True)))
-    return [
-        compare_paired(
-            groups[better]["win_share"].to_numpy(),
-            groups[next_]["win_share"].to_numpy(),
-            groups[better]["deal"].to_numpy(),
-            groups[next_]["deal"].to_numpy(),
-            bounds=(0.0, 1.0),
-        )
-        for better, next_ in itertools.pairwise(order)
-    ]
+    return ranking
 
 
 def _write_page(run: Run) -> Path:
@@ -200,7 +180,7 @@ def _again(experiment: Experiment, run: Run, rules: Rules | str | Path | None, p
 # Tables in plain text
 
 
-def _format_ranking(ranking: pd.DataFrame, leads: Sequence[Estimate]) -> str:
+def _format_ranking(ranking: pd.DataFrame) -> str:
     head = ["rank", "strategy", "win share (95 %)", "lead on next", "x fair", "Elo (95 %)", "score", "deals"]
     rows = [head]
     labels = _label(list(ranking["spec"]))
@@ -210,7 +190,7 @@ def _format_ranking(ranking: pd.DataFrame, leads: Sequence[Estimate]) -> str:
                 str(row["rank"]),
                 labels[place],
                 _format_interval(row, "win_share"),
-                str(leads[place]) if place < len(leads) else "",
+                _format_interval(row, "lead") if place < len(ranking) - 1 else "",
                 f"{row['times_fair']:.2f}",
                 _format_interval(row, "elo", signed=True) + ("*" if row["elo_note"] else ""),
                 f"{row['score']:.1f}",

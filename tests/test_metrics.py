@@ -17,6 +17,7 @@ from azulsim.log import Run, read_run
 from azulsim.metrics._estimate import contrast
 from azulsim.metrics._tables import collect
 from azulsim.rules import Bonus, Rules
+from azulsim.stats import compare_paired
 
 pytestmark = pytest.mark.xdist_group("metrics")
 
@@ -204,6 +205,24 @@ def test_ranking_finds_the_planted_order(planted: Run) -> None:
     leads = metrics.leads(planted)
     assert list(zip(leads["spec"], leads["next"], strict=True)) == [(STRONG, ODD), (ODD, WEAK)] * 2
     assert (leads["low"] > 0).all()
+
+
+def test_lead_of_a_sure_winner_is_as_wide_as_that_of_a_share_that_never_varied(tmp_path: Path) -> None:
+    skills = {STRONG: 500.0, WEAK: 0.0}
+    run = read_run(synthetic.write_run(tmp_path / "sure", [(STRONG, WEAK)], skills=skills, deals=30, depth="games"))
+    games = run.games()
+    ours, theirs = (games[games["spec"] == spec] for spec in skills)
+    expected = compare_paired(
+        ours["win_share"].to_numpy(),
+        theirs["win_share"].to_numpy(),
+        ours["deal"].to_numpy(),
+        theirs["deal"].to_numpy(),
+        bounds=(0.0, 1.0),
+    )
+    lead = pick(metrics.leads(run))
+    assert (lead["estimate"], lead["high"]) == (1, 1)
+    assert lead["low"] == pytest.approx(expected.low)
+    assert lead["mde"] == pytest.approx(expected.mde)
 
 
 def test_payoffs_are_mirrored_and_equal_those_found_by_hand(planted: Run) -> None:

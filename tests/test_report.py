@@ -321,6 +321,37 @@ def test_scripts_refuse_what_is_no_run(tmp_path: Path) -> None:
     assert re.fullmatch(r"error: .*not a run folder.*\n", done.stderr)
 
 
+OPTIONS = """
+from azulsim.report import Report
+
+def build(run, *, word="none"):
+    if word == "bad":
+        raise KeyError(word)
+    return Report("told", "Told", "What was said?", (word, "Nothing else."), ())
+"""
+
+
+def test_options_are_the_keywords_of_build(tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path / "run", [("a", "b")], skills={"a": 1.0, "b": 0.0}, deals=2)
+    script = tmp_path / "told.py"
+    script.write_text(OPTIONS)
+    assert build_report(folder, str(script)).answer == "Told: none Nothing else."
+    written = build_report(folder, str(script), options={"word": "../x y"})
+    assert written.answer == "Told: ../x y Nothing else."
+    assert written.page.parent.parent == folder / "reports"
+    assert "azulsim report NEW --report told --word '../x y'" in written.reports[0].provenance["commands"]
+    with pytest.raises(InputError, match=r"told\.py: the report takes no option 'wrd'.*did you mean 'word'"):
+        build_report(folder, str(script), options={"wrd": "x"})
+
+
+def test_report_that_raises_is_named_with_its_file_and_line(tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path / "run", [("a", "b")], skills={"a": 1.0, "b": 0.0}, deals=2)
+    script = tmp_path / "told.py"
+    script.write_text(OPTIONS)
+    with pytest.raises(InputError, match=r"told\.py, line 6: build\(run\) raised KeyError: 'bad'"):
+        build_report(folder, str(script), options={"word": "bad"})
+
+
 def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, str(ROOT / "reports" / f"{name}.py"), *arguments], capture_output=True, text=True, check=False

@@ -89,6 +89,9 @@ def resume(
 def report(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     names: ReportNames = None,
+    strategy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The strategy that the report `strategy` is about.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write; into RUN if left out.")
     ] = None,
@@ -101,6 +104,7 @@ def report(
     Examples:
       azulsim report runs/demo
       azulsim report runs/demo --report marker --json
+      azulsim report runs/demo --report strategy --strategy greedy
     """
     from azulsim.log import read_run
 
@@ -110,9 +114,13 @@ def report(
 
     from azulsim.report import build_report
 
+    options = {"strategy": strategy} if strategy is not None else {}
     wanted: list[str | None] = [*names] if names else [None]
     folders = [out / Path(name).stem if out and name and len(wanted) > 1 else out for name in wanted]
-    pages = [build_report(done, name, folder=to, project=project) for name, to in zip(wanted, folders, strict=True)]
+    pages = [
+        build_report(done, name, options=options, folder=to, project=project)
+        for name, to in zip(wanted, folders, strict=True)
+    ]
     if as_json:
         documents = [json.loads(page.json.read_bytes()) for page in pages]
         print_json({**documents[0], "reports": [found for document in documents for found in document["reports"]]})

@@ -82,13 +82,16 @@ def _pick(sums: Sums, k: int) -> Sums:
 def _join_intervals(
     made: pd.DataFrame, rows: npt.NDArray[np.int64], levels: pd.DataFrame, weight: Array, outer: Array
 ) -> None:
-    """Give contrasts of shares that never varied the joined intervals of their levels (Newcombe's method)."""
+    """Give contrasts of shares that never varied the joined intervals of their levels.
+
+    The distances to the ends are added, not their squares: who wins everything and who loses it move together.
+    """
     z = special.ndtri((1 + LEVEL) / 2)
     for row in rows.tolist():
         mine, weights = levels[outer == row], weight[outer == row]
         below, above = mine["estimate"] - mine["low"], mine["high"] - mine["estimate"]
-        down = float(np.sqrt((weights**2 * np.where(weights > 0, below, above) ** 2).sum()))
-        up = float(np.sqrt((weights**2 * np.where(weights > 0, above, below) ** 2).sum()))
+        down = float((np.abs(weights) * np.where(weights > 0, below, above)).sum())
+        up = float((np.abs(weights) * np.where(weights > 0, above, below)).sum())
         value = float(made["estimate"].iloc[row])
         made.loc[row, ["low", "high"]] = [max(value - down, -1.0), min(value + up, 1.0)]
         made.loc[row, "mde"] = (down + up) / 2 * (z + special.ndtri(POWER)) / z

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from inspect import signature
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
 from azulsim import __version__
 from azulsim.catalog import find, load_module
-from azulsim.errors import AzulsimError, InputError, RunError
+from azulsim.errors import AzulsimError, InputError, RunError, did_you_mean
 from azulsim.log import Run, read_run
 from azulsim.report.model import Report
 from azulsim.report.page import Written, write_page
@@ -27,6 +32,7 @@ def build_report(
     run: Run | str | Path,
     name: str | None = None,
     *,
+    options: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     project: Path | None = None,
 ) -> Written:
@@ -39,9 +45,11 @@ def build_report(
     name
         One report, by name or path (`my/report.py`). If left out, the reports that the experiment names (else
         `player_count`, `marker` and `ranking`), one after the other on one page.
+    options
+        What one named report is told, such as `{"strategy": "greedy"}`: its `build` takes them as keywords.
     folder
         Where to write; by default the run folder (`RUN/report.html`), or for one named report
-        `RUN/reports/NAME/report.html`.
+        `RUN/reports/NAME/report.html` (`RUN/reports/NAME-greedy/report.html` with an option `greedy`).
     project
         Folder whose `reports/` is searched besides the bundled ones.
 
@@ -53,7 +61,7 @@ def build_report(
     Raises
     ------
     InputError
-        For a folder that is no run, or an unknown report.
+        For a folder that is no run, an unknown report, or an option that the report does not take.
     RunError
         If no game of the run was finished, or the folder cannot be written.
     """
@@ -61,35 +69,62 @@ def build_report(
     names = [name] if name else list(run.manifest.reports or DEFAULT)
     if not run.n_games:
         raise RunError(f"{run.path}: no game was finished; {run.describe_failures()}")
-    reports = [make_report(load_module(find("reports", each, project=project)), run) for each in names]
+    options = dict(options or {})
+    modules = [load_module(find("reports", each, project=project)) for each in names]
+    reports = [make_report(module, run, options) for module in modules]
     if not name:
         commands = describe_run(run)["commands"]
         reports = [replace(report, provenance={**report.provenance, "commands": commands}) for report in reports]
     if folder is None:
-        folder = run.path / "reports" / reports[0].name if name else run.path
+        folder = run.path / "reports" / _name_folder(reports[0].name, options) if name else run.path
     question = run.manifest.question or run.manifest.name
     return write_page(reports, Path(folder), title=reports[0].title if len(reports) == 1 else question)
 
 
-def make_report(module: ModuleType, run: Run) -> Report:
+def make_report(module: ModuleType, run: Run, options: Mapping[str, str] | None = None) -> Report:
     """Let a report script build its report, and add where the run comes from.
 
     Raises
     ------
     InputError
-        If the script has no function `build`, or it does not return a `Report`.
+        If the script has no function `build`, if `build` does not take an option, raises, or returns no `Report`.
     """
-    build: Callable[[Run], Any] | None = getattr(module, "build", None)
+    build: Callable[..., Any] | None = getattr(module, "build", None)
     where = getattr(module, "__file__", None) or module.__name__
     if build is None:
         raise InputError(f"{where}: a report script needs a function build(run) that returns a Report")
-    report = build(run)
+    options = dict(options or {})
+    known = list_options(build)
+    for option in options:
+        if option not in known:
+            raise InputError(f"{where}: the report takes no option {option!r}{did_you_mean(option, known)}")
+    try:
+        report = build(run, **options)
+    except AzulsimError:
+        raise
+    except Exception as error:
+        line = next((f.lineno for f in reversed(extract_tb(error.__traceback__)) if f.filename == where), "?")
+        raise InputError(f"{where}, line {line}: build(run) raised {type(error).__name__}: {error}") from error
     if not isinstance(report, Report):
         raise InputError(f"{where}: build(run) returned {type(report).__name__}, not an azulsim.report.Report")
-    return replace(report, provenance={**describe_run(run, report.name), **report.provenance})
+    return replace(report, provenance={**describe_run(run, report.name, options), **report.provenance})
 
 
-def describe_run(run: Run, name: str = "") -> dict[str, Any]:
+def list_options(build: Callable[..., Any]) -> list[str]:
+    """List the options that a report takes: the keyword-only parameters of its `build`."""
+    return [name for name, item in signature(build).parameters.items() if item.kind is item.KEYWORD_ONLY]
+
+
+def _name_folder(name: str, options: Mapping[str, str]) -> str:
+    """Return the name of a folder for a report with options: letters and digits; other text by its hash."""
+    parts = [name]
+    for text in options.values():
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
+        parts.append(slug if slug == text else f"{slug[:40]}-{sha256(text.encode()).hexdigest()[:6]}".lstrip("-"))
+    return "-".join(parts)
+
+
+def describe_run(run: Run, name: str = "", options: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return where the numbers of a report come from; no times and no paths, so that pages repeat to the byte."""
     manifest = run.manifest
     deals: dict[int, set[int]] = {}
@@ -112,27 +147,36 @@ def describe_run(run: Run, name: str = "") -> dict[str, Any]:
         "failed games": f"{run.describe_failures()}. {MAY_BIAS}" if run.n_failures else "",
         "commands": [
             "azulsim run RUN/experiment.toml --out NEW",
-            f"azulsim report NEW --report {name}" if name else "azulsim report NEW",
+            shlex.join(["azulsim", "report", "NEW", *(["--report", name] if name else []), *_as_words(options or {})]),
         ],
     }
     return {key: value for key, value in described.items() if value not in ("", None)}
 
 
+def _as_words(options: Mapping[str, str]) -> list[str]:
+    return [word for name, value in options.items() for word in (f"--{name}", value)]
+
+
 def main(module_name: str, arguments: Sequence[str] | None = None) -> int:
     """Run a report script from the command line: `python reports/marker.py RUN [--out FOLDER]`.
 
-    Prints the short answer and the path of the page; returns the exit code (2 for input that cannot be used).
+    Every option of the report (`list_options`) is one on the command line too, such as `--strategy NAME`. Prints the
+    short answer and the path of the page; returns the exit code (2 for input that cannot be used).
     """
     module = sys.modules[module_name]
     name = Path(module.__file__ or module_name).stem
     parser = argparse.ArgumentParser(prog=f"{name}.py", description=(module.__doc__ or "").partition("\n")[0])
     parser.add_argument("run", metavar="RUN", help="the folder of a run")
     parser.add_argument("--out", metavar="FOLDER", help=f"where to write (default: RUN/reports/{name})")
-    options = parser.parse_args(arguments)
+    known = list_options(module.build)
+    for option in known:
+        parser.add_argument(f"--{option}", metavar=option.upper(), help=f"option {option} of the report")
+    words = parser.parse_args(arguments)
+    options = {option: getattr(words, option) for option in known if getattr(words, option) is not None}
     try:
-        run = read_run(options.run)
-        report = make_report(module, run)
-        written = report.write(options.out or run.path / "reports" / name)
+        run = read_run(words.run)
+        report = make_report(module, run, options)
+        written = report.write(words.out or run.path / "reports" / _name_folder(name, options))
     except RunError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
