@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from azulsim.engine.compiling import compiled, widen
+from azulsim.engine.compiling import compiled, make_record, widen
 from azulsim.engine.record import ALLOWED, GAME, MAX_LEGAL
 from azulsim.engine.table import allow_all, list_moves, play
 from azulsim.game import Game
@@ -35,7 +35,7 @@ def count_sequences(game: Game, depth: int) -> int:
 def _count(records: Any, codes: Any, at: Any, depth: Any) -> int:
     if depth == 0:
         return 1
-    allowed = np.zeros(1, ALLOWED)[0]
+    allowed = make_record(ALLOWED)
     allow_all(records[at], allowed)
     n = widen(list_moves(records[at], allowed, codes[at]))
     if depth == 1:

@@ -20,7 +20,7 @@ from azulsim.engine import driver
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.errors import InputError, StrategyError
 from azulsim.registry import list_strategies, make_strategy
-from azulsim.rules import Rules
+from azulsim.rules import VARIANTS, Rules
 from azulsim.strategy import Definition, Move, Moves, Strategy, View, maximum, minimum, strategy, toolbox, where
 from azulsim.strategy.functions import as_column
 
@@ -210,6 +210,22 @@ def picking(view: Any, moves: Any, rng: Any) -> Any:
 def last_move(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """A compiled player."""
     return toolbox.nth_move(scratch, moves, toolbox.count_moves(scratch, moves) - 1)
+
+
+@strategy
+def busy(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
+    """Fill arrays of many sizes, then play as `last_move`."""
+    n = toolbox.count_moves(scratch, moves)
+    for size in range(1, 120):
+        memory = np.full(size, -size)
+        n += memory[size // 2] + size
+    return toolbox.nth_move(scratch, moves, n - 1)
+
+
+@pytest.mark.parametrize("rules", [Rules(), VARIANTS["gray-joker"]], ids=["standard", "gray-joker"])
+def test_the_arrays_of_a_compiled_player_lie_apart_from_the_game(rules: Rules) -> None:
+    """The engine's own records would be overwritten if their memory were given away while they are in use."""
+    assert_same(play(busy, players=2, deals=3, rules=rules), play(last_move, players=2, deals=3, rules=rules))
 
 
 def test_mixed_lineups_play_the_same_games_at_all_speeds() -> None:

@@ -224,6 +224,41 @@ def as_pointer(typingctx: Any, address: Any) -> Any:
     return types.voidptr(types.int64), codegen
 
 
+@intrinsic
+def make_record(typingctx: Any, dtype: Any) -> Any:
+    """Return a record of a dtype, all zeros, that lives until the function that asks for it returns.
+
+    A record taken out of a new array does not keep the array, whose memory goes back at once and may be given to the
+    next array: compiled code must never write ``np.zeros(1, dtype)[0]``.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        record = _reserve(context, builder, dtype.dtype)
+        cgutils.memset(builder, record, ir.Constant(ir.IntType(64), dtype.dtype.size), 0)
+        return record
+
+    return dtype.dtype(dtype), codegen
+
+
+@intrinsic
+def copy_record(typingctx: Any, record: Any) -> Any:
+    """Return a copy of a record that lives until the function that asks for it returns; in a loop, always in place."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        copy = _reserve(context, builder, record)
+        cgutils.raw_memcpy(builder, copy, args[0], ir.Constant(ir.IntType(64), record.size), 1)
+        return copy
+
+    return record(record), codegen
+
+
+def _reserve(context: Any, builder: Any, record: Any) -> Any:
+    """Set memory for a record aside on the stack of the function being built."""
+    pointer = cgutils.alloca_once(builder, context.get_value_type(record).pointee)
+    pointer.align = 16
+    return pointer
+
+
 def address_of(array: np.ndarray[Any, Any]) -> int:
     """Return the address of an array's first byte; the caller keeps the array alive while it is used."""
     return int(array.ctypes.data)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from azulsim.engine import core, general, moves
 from azulsim.engine import denial as colored_denial
-from azulsim.engine.compiling import as_pointer, compiled, lowest_bit, widen
+from azulsim.engine.compiling import as_pointer, compiled, lowest_bit, make_record, widen
 from azulsim.engine.core import LEDGER, count_tiles, deal, lane, settle
 from azulsim.engine.luck import derive, game_key, next_key, step_key
 from azulsim.engine.moves import NO_MOVE, keep_best
@@ -359,7 +359,7 @@ def _make_play_games(logs_moves: bool, is_general: bool) -> Any:
         games: Any, lives: Any, template: Any, plan: Any, seats: Any, first: Any, last: Any, log: Any, reserve: Any
     ) -> Any:
         game, live = games[0], lives[0]
-        allowed = np.zeros(1, ALLOWED)[0]
+        allowed = make_record(ALLOWED)
         ledger = np.zeros(MAX_PLAYERS, LEDGER)
         moves, used = log.moves, log.used
         n_seatings = len(seats)
@@ -464,7 +464,7 @@ def fill_slots(games: Any, lives: Any, slots: Any, out: Any, offsets: Any, keys:
     keys : uint64[n]
         The key of each decision.
     """
-    allowed = np.zeros(1, ALLOWED)[0]
+    allowed = make_record(ALLOWED)
     offsets[0] = 0
     for i in range(len(slots)):
         game = games[slots[i]]
@@ -491,7 +491,7 @@ def pick_best(values: Any, out: Any, offsets: Any, keys: Any, codes: Any) -> Non
 @compiled
 def call_slots(games: Any, lives: Any, slots: Any, seats: Any, codes: Any) -> None:
     """Let compiled strategies choose in some slots of a lockstep; `seats` is SEAT[n], one a slot."""
-    allowed = np.zeros(1, ALLOWED)[0]
+    allowed = make_record(ALLOWED)
     for i in range(len(slots)):
         game = games[slots[i]]
         allow_all(game, allowed)
@@ -511,7 +511,7 @@ def advance_slots(
 
     `seats` is SEAT[slots, players]: who sits in each slot's game, asked for placing decisions.
     """
-    allowed = np.zeros(1, ALLOWED)[0]
+    allowed = make_record(ALLOWED)
     for i in range(len(slots)):
         game, live, code = games[slots[i]], lives[slots[i]], codes[i]
         allow_all(game, allowed)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from azulsim.engine.compiling import compiled, lowest_bit, popcount, widen
+from azulsim.engine.compiling import compiled, copy_record, lowest_bit, make_record, popcount, widen
 from azulsim.engine.core import (
     ROUND_LIMIT,
     ROW_COMPLETED,
@@ -29,7 +29,6 @@ from azulsim.engine.record import (
     ALL_LANES,
     ALLOWED,
     CHOOSE,
-    GAME,
     JOKER,
     KEEP_COLOR,
     KEEP_SHIFT,
@@ -628,7 +627,7 @@ def best_gain(game: Any, seat: Any, codes: Any) -> Any:
         return 0
     mover = game.seat
     game.seat = seat
-    allowed = np.zeros(1, ALLOWED)[0]
+    allowed = make_record(ALLOWED)
     allowed.mask, allowed.joker_mask, allowed.open = game.mask, game.joker_mask, game.open[seat]
     now = look(game)
     best = UNKNOWN
@@ -642,10 +641,9 @@ def best_gain(game: Any, seat: Any, codes: Any) -> Any:
 def denial(game: Any, code: Any) -> Any:
     """Return the next seat's best exact gain if it moved now, minus its best after the move (points)."""
     codes = np.empty(MAX_LEGAL, np.int16)
-    after = np.empty(1, GAME)
-    after[0] = game
+    after = copy_record(game)
     rival = widen(game.seat) + 1
     rival = 0 if rival == game.players else rival
-    before = best_gain(after[0], rival, codes)
-    play(after[0], code)
-    return before - best_gain(after[0], rival, codes)
+    before = best_gain(after, rival, codes)
+    play(after, code)
+    return before - best_gain(after, rival, codes)

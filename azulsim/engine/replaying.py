@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from azulsim.engine import general
-from azulsim.engine.compiling import as_pointer, compiled
+from azulsim.engine.compiling import as_pointer, compiled, make_record
 from azulsim.engine.core import LEDGER
 from azulsim.engine.driver import BAD_MOVE, GOES_ON, IS_OVER, PIECES, Log, begin_game
 from azulsim.engine.record import ALLOWED, CHOOSE, JOKER, KEEP_SHIFT, WITH_JOKERS
@@ -100,7 +100,7 @@ def _make_replay_games(is_general: bool) -> Any:
         spans: Any,
     ) -> Any:
         game, live = games[0], lives[0]
-        allowed = np.zeros(1, ALLOWED)[0]
+        allowed = make_record(ALLOWED)
         ledger = np.zeros(MAX_PLAYERS, LEDGER)
         n_moves, n_rounds = len(logged.game), len(logged.round_game)
         m = r = 0

@@ -12,7 +12,16 @@ from numba import types
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from azulsim.engine import general
-from azulsim.engine.compiling import as_pointer, compile_for, compiled, lowest_bit, make_call, popcount, widen
+from azulsim.engine.compiling import (
+    as_pointer,
+    compile_for,
+    compiled,
+    copy_record,
+    lowest_bit,
+    make_call,
+    popcount,
+    widen,
+)
 from azulsim.engine.core import column_bits, play, run_across, run_down
 from azulsim.engine.move import Move, Spot
 from azulsim.engine.moves import (
@@ -29,7 +38,7 @@ from azulsim.engine.moves import (
     sources_of,
     tie_priority,
 )
-from azulsim.engine.record import ALLOWED_TYPE, GAME, GAME_TYPE, JOKER, MAX_LEGAL, SEAT_TYPE
+from azulsim.engine.record import ALLOWED_TYPE, GAME_TYPE, JOKER, MAX_LEGAL, SEAT_TYPE
 
 MOVE_SIGNATURE = types.int64(GAME_TYPE, ALLOWED_TYPE, types.uint64, SEAT_TYPE)
 """What the driver calls: `move(game, allowed, key, seat) -> code`."""
@@ -112,8 +121,6 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
     def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look(game, allowed)
-        if sees_position:
-            scratch = np.empty(1, GAME)
         best = NO_MOVE
         for color in range(5):
             sources = sources_of(now.mask, color)
@@ -132,9 +139,9 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
                     move = as_floats(describe(game, now, target, points, source, color, line))
                     code = make_code(source, color, line)
                     if sees_position:
-                        scratch[0] = game
-                        play(scratch[0], code)
-                        value = 1.0 * inner(move, scratch[0], *params)
+                        scratch = copy_record(game)
+                        play(scratch, code)
+                        value = 1.0 * inner(move, scratch, *params)
                     else:
                         value = 1.0 * inner(move, *params)
                     if value - value != 0.0:
@@ -156,16 +163,14 @@ def make_scored_general(score: Callable[..., float], n_params: int, *, sees_posi
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look_general(game)
         codes = np.empty(MAX_LEGAL, np.int16)
-        if sees_position:
-            scratch = np.empty(1, GAME)
         best = NO_MOVE
         for i in range(list_moves(game, allowed, codes)):
             code = widen(codes[i])
             move = as_floats(describe_general(game, now, code))
             if sees_position:
-                scratch[0] = game
-                play_general(scratch[0], code)
-                value = 1.0 * inner(move, scratch[0], *params)
+                scratch = copy_record(game)
+                play_general(scratch, code)
+                value = 1.0 * inner(move, scratch, *params)
             else:
                 value = 1.0 * inner(move, *params)
             if value - value != 0.0:

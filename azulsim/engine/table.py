@@ -11,7 +11,7 @@ import numpy as np
 
 from azulsim.engine import core, general, moves
 from azulsim.engine import denial as colored_denial
-from azulsim.engine.compiling import compiled, widen
+from azulsim.engine.compiling import compiled, make_record, widen
 from azulsim.engine.move import MOVE, Move
 from azulsim.engine.record import ALLOWED, MAX_LEGAL
 
@@ -78,7 +78,7 @@ def count_moves(game: Any, allowed: Any) -> int:
 def count_legal(game: Any) -> int:
     """Return the number of legal moves of the seat to move."""
     if game.is_general:
-        allowed = np.zeros(1, ALLOWED)[0]
+        allowed = make_record(ALLOWED)
         allow_all(game, allowed)
         return widen(_list_moves(game, allowed, np.empty(MAX_LEGAL, np.int16)))
     return _count_legal(game)

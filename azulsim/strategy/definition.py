@@ -13,8 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from azulsim.engine.compiling import as_pointer, assume, compiled
-from azulsim.engine.record import GAME
+from azulsim.engine.compiling import as_pointer, assume, compiled, copy_record
 from azulsim.engine.scoring import (
     address_of_move,
     address_of_place,
@@ -315,9 +314,7 @@ def _adapt_move(definition: Definition, key: str | None, *, is_general: bool) ->
         params = numba.carray(as_pointer(seat.params), seat.n_params, np.float64)
         workspace = numba.carray(as_pointer(seat.workspace), seat.n_workspace, np.uint8)
         if copies:
-            scratch = np.empty(1, GAME)
-            scratch[0] = game
-            return np.int64(inner(scratch[0], allowed, decision_key, params, workspace))
+            return np.int64(inner(copy_record(game), allowed, decision_key, params, workspace))
         return np.int64(inner(game, allowed, decision_key, params, workspace))
 
     return adapted
