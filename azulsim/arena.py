@@ -158,14 +158,7 @@ class _Blockplay:
         seats = np.zeros((len(self.block.seatings), self.block.players), SEAT)
         for row, seating in zip(seats, self.block.seatings, strict=True):
             for seat, player in enumerate(seating):
-                strategy = self.strategies[player]
-                if self.is_general:
-                    row[seat]["place"] = strategy.place_address
-                if strategy.speed == "compiled":
-                    row[seat]["move"] = strategy.general_address if self.is_general else strategy.address
-                row[seat]["params"] = address_of(strategy.param_array)
-                row[seat]["n_params"] = len(strategy.params)
-                row[seat]["n_workspace"] = strategy.definition.workspace
+                self.strategies[player].fill_seat(row[seat], is_general=self.is_general)
         return seats
 
     def memory_size(self) -> int:
@@ -372,7 +365,7 @@ class _Lockstep:
             at = np.flatnonzero(groups == player)
             slots = active[at]
             strategy = self.block.strategies[player]
-            codes[at] = self._ask(strategy, slots, seats[at])
+            codes[at] = self._ask(strategy, slots, self.seats[slots, seats[at]])
         return codes
 
     def _ask(
@@ -382,10 +375,9 @@ class _Lockstep:
         seats: npt.NDArray[Any],
     ) -> npt.NDArray[np.int64]:
         if strategy.speed == "compiled":
-            return self._call(slots, self.seats[slots, seats])
+            return self._call(slots, seats)
         codes = np.full(len(slots), -1, np.int64)
-        offsets, keys = np.empty(len(slots) + 1, np.int64), np.empty(len(slots), np.uint64)
-        driver.fill_slots(self.games, self.lives, slots, self.out, offsets, keys)
+        offsets, keys = self._fill(slots, seats)
         if strategy.speed == "batched":
             values = _score_batch(strategy, self.out[: offsets[-1]])
             if values is not None:
@@ -393,6 +385,8 @@ class _Lockstep:
                 return codes
         for i, slot in enumerate(slots):
             records = self.out[offsets[i] : offsets[i + 1]]
+            if len(records) == 0:  # a wrapper failed
+                continue
             try:
                 codes[i] = self._ask_plainly(strategy, records, int(slot), int(keys[i]))
             except KeyboardInterrupt:
@@ -401,6 +395,34 @@ class _Lockstep:
                 kind = "bad_answer" if isinstance(error, StrategyError) else "raised"
                 self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, _one_line(error), kind)
         return codes
+
+    def _fill(
+        self, slots: npt.NDArray[np.int64], seats: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+        """Describe the allowed moves in each slot to `out`; return where they stand, and the keys of the decisions.
+
+        Where a wrapper raises, there are none.
+        """
+        offsets, keys = np.zeros(len(slots) + 1, np.int64), np.zeros(len(slots), np.uint64)
+        try:
+            driver.fill_slots(self.games, self.lives, slots, seats, self.out, offsets, keys)
+            return offsets, keys
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # whatever an author's wrapper raises: whose it is shows one by one
+            pass
+        one = np.zeros(2, np.int64)
+        for i, slot in enumerate(slots):
+            here, out = slice(i, i + 1), self.out[offsets[i] :]
+            offsets[i + 1] = offsets[i]
+            try:
+                driver.fill_slots(self.games, self.lives, slots[here], seats[here], out, one, keys[here])
+                offsets[i + 1] += one[1]
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, _one_line(error))
+        return offsets, keys
 
     def _call(self, slots: npt.NDArray[np.int64], seats: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Let a compiled strategy choose in each slot; where it raises, go on after that slot, asking nobody twice."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from azulsim.errors import AzulsimError, InputError, did_you_mean
 
@@ -47,6 +47,8 @@ class Entry:
     """One line: what it is, or why its file cannot be read."""
     module: str = ""
     """The name by which Python imports the file; empty for a file outside any package."""
+    is_wrapper: bool = False
+    """True for what goes around a strategy and cannot play alone."""
 
 
 def list_entries(kind: Kind, *, project: Path | None = None) -> list[Entry]:
@@ -222,20 +224,28 @@ def _in_file(kind: Kind, path: Path, origin: Origin, module: str) -> list[Entry]
         state = path.stat()
         found = _scan(kind, path, state.st_mtime_ns, state.st_size)
     except OSError as error:
-        found = ((path.stem, f"cannot be read: {error.strerror}"),)
-    return [Entry(kind, name, path, origin, summary, module) for name, summary in found]
+        found = (_Found(path.stem, f"cannot be read: {error.strerror}"),)
+    return [Entry(kind, one.name, path, origin, one.summary, module, one.is_wrapper) for one in found]
+
+
+class _Found(NamedTuple):
+    """An entry in a file."""
+
+    name: str
+    summary: str
+    is_wrapper: bool = False
 
 
 @lru_cache(maxsize=4096)
-def _scan(kind: Kind, path: Path, _mtime: int, _size: int) -> tuple[tuple[str, str], ...]:
-    """Return (name, summary) of all entries in a file; modification time and size make an edit noticed."""
+def _scan(kind: Kind, path: Path, _mtime: int, _size: int) -> tuple[_Found, ...]:
+    """Return all entries in a file; modification time and size make an edit noticed."""
     text = path.read_bytes().decode("utf-8", errors="replace")
     if kind == "experiments":
-        return ((path.stem, read_question(text)),)
+        return (_Found(path.stem, read_question(text)),)
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
-        return ((path.stem, f"cannot be read: line {getattr(error, 'lineno', '?')}: {error.args[0]}"),)
+        return (_Found(path.stem, f"cannot be read: line {getattr(error, 'lineno', '?')}: {error.args[0]}"),)
     return tuple(_strategies_in(tree) if kind == "strategies" else _reports_in(tree, path.stem))
 
 
@@ -254,21 +264,24 @@ def read_question(text: str) -> str:
     return " ".join(" ".join(lines).split())
 
 
-def _strategies_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _strategies_in(tree: ast.Module) -> Iterator[_Found]:
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and any(map(_is_strategy, node.decorator_list)):
-            yield node.name, _first_line(ast.get_docstring(node)) or _first_line(ast.get_docstring(tree))
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            continue
+        decorators = set(map(_name_of, node.decorator_list))
+        if decorators & {"strategy", "wrapper"}:
+            summary = _first_line(ast.get_docstring(node)) or _first_line(ast.get_docstring(tree))
+            yield _Found(node.name, summary, "wrapper" in decorators)
 
 
-def _is_strategy(decorator: ast.expr) -> bool:
+def _name_of(decorator: ast.expr) -> str:
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
-    return name == "strategy"
+    return target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
 
 
-def _reports_in(tree: ast.Module, stem: str) -> Iterator[tuple[str, str]]:
+def _reports_in(tree: ast.Module, stem: str) -> Iterator[_Found]:
     if any(isinstance(node, ast.FunctionDef) and node.name == "build" for node in tree.body):
-        yield stem, _first_line(ast.get_docstring(tree))
+        yield _Found(stem, _first_line(ast.get_docstring(tree)))
 
 
 def _first_line(docstring: str | None) -> str:

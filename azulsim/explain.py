@@ -14,9 +14,10 @@ from azulsim.arena import check_index, score_plainly
 from azulsim.engine import driver, table
 from azulsim.engine.compiling import address_of
 from azulsim.engine.driver import LIVE
-from azulsim.engine.luck import DECISION_DOMAIN, root_key
+from azulsim.engine.luck import DECISION_DOMAIN, next_key, root_key
 from azulsim.engine.move import MOVE, Move, format_code
 from azulsim.engine.moves import tie_priority
+from azulsim.engine.narrowing import narrow
 from azulsim.engine.record import ALLOWED, MAX_LEGAL, SEAT
 from azulsim.errors import InputError, StrategyError
 from azulsim.game import Game
@@ -38,6 +39,8 @@ class Candidate:
     """What the strategy's function returned; None for a strategy that chooses without scores, or a score that is no
     number."""
     is_chosen: bool
+    is_allowed: bool
+    """False if a wrapper forbids the move."""
     fields: Move
 
 
@@ -59,10 +62,13 @@ class Explanation:
         for candidate in self.candidates:
             score = [_word(candidate.score)] if is_scored else []
             fields = [_word(getattr(candidate.fields, name)) for name in self.shown]
-            lines.append(["*" if candidate.is_chosen else "", candidate.move, *score, *fields])
+            sign = "*" if candidate.is_chosen else "" if candidate.is_allowed else "x"
+            lines.append([sign, candidate.move, *score, *fields])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         rows = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
         title = f"{self.spec}, seat {self.position.seat} in round {self.position.round}: * is played"
+        if not all(candidate.is_allowed for candidate in self.candidates):
+            title += ", x is forbidden by a wrapper"
         return "\n".join([title, *(row.rstrip() for row in rows)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,6 +81,7 @@ class Explanation:
                     "move": candidate.move,
                     "score": candidate.score,
                     "chosen": candidate.is_chosen,
+                    "allowed": candidate.is_allowed,
                     "fields": candidate.fields._asdict(),
                 }
                 for candidate in self.candidates
@@ -107,61 +114,80 @@ def explain(position: Position | str, spec: str, *, project: Path | None = None)
         raise InputError("position: tiles are being placed on the walls; only moves that take tiles are explained")
     strategy = make_strategy(spec, project=project)
     game = Game.from_position(position)
-    record = game._now.record
-    records = np.zeros(MAX_LEGAL, MOVE)
-    allowed = np.zeros(1, ALLOWED)
-    table.allow_all(record[0], allowed[0])
-    records = records[: table.fill_moves(record[0], allowed[0], records)]
-    key = root_key(position.luck.seed if position.luck else 0, DECISION_DOMAIN)
-    scores, chosen = _judge(strategy, game, records, key)
+    turn = root_key(position.luck.seed if position.luck else 0, DECISION_DOMAIN)
+    asked = _Asked(strategy, game, turn)
+    scores, chosen = asked.judge()
+    left = set(asked.left["code"].tolist())
     candidates = [
-        Candidate(format_code(int(code)), score, int(code) == chosen, Move._make(map(float, row.item()[1:])))
-        for code, score, row in zip(records["code"], scores, records, strict=True)
+        Candidate(format_code(code), score, code == chosen, code in left, Move._make(map(float, row.item()[1:])))
+        for code, score, row in zip(asked.moves["code"].tolist(), scores, asked.moves, strict=True)
     ]
     places = {move: place for place, move in enumerate(game.legal_moves())}
     candidates.sort(key=lambda one: (-math.inf if one.score is None else one.score, one.is_chosen, -places[one.move]))
     return Explanation(strategy.spec, position, tuple(reversed(candidates)), _find_shown(strategy))
 
 
-def _judge(strategy: Strategy, game: Game, records: npt.NDArray[Any], key: int) -> tuple[list[float | None], int]:
-    """Return the score of each move, if there are any, and the code of the chosen one."""
-    shape = strategy.definition.shape
-    try:
-        if shape in ("score", "score_position"):
-            return _score(strategy, game, records, key)
-        if shape == "choose":
-            view = View(game._now.record, 0, game.rules)
-            index = strategy.definition.function(view, Moves(records), DecisionRng(key), **strategy.params)
-            return [None] * len(records), int(records["code"][check_index(index, len(records))])
-        return [None] * len(records), _call(strategy, game, key)
-    except StrategyError as error:
-        raise StrategyError(f"{strategy.spec}: {error}") from None
-    except Exception as error:  # whatever an author's code raises
-        raise StrategyError(f"{strategy.spec}: {type(error).__name__}: {' '.join(str(error).split())}") from error
+class _Asked:
+    """A strategy that was asked for a move."""
 
+    def __init__(self, strategy: Strategy, game: Game, turn: int) -> None:
+        self.strategy, self.game, self.turn = strategy, game, turn
+        self.key = np.uint64(next_key(np.uint64(turn)))
+        self.record = game._now.record
+        self.memory = np.zeros(max(1, strategy.definition.workspace), np.uint8)
+        self.seat = np.zeros(1, SEAT)
+        strategy.fill_seat(self.seat[0], is_general=bool(self.record[0]["is_general"]))
+        self.seat["workspace"] = address_of(self.memory)
+        allowed = np.zeros(1, ALLOWED)
+        table.allow_all(self.record[0], allowed[0])
+        self.moves = self._describe(allowed)
+        narrow(self.record[0], allowed[0], self.key, self.seat[0])
+        self.left = self._describe(allowed)
 
-def _score(strategy: Strategy, game: Game, records: npt.NDArray[Any], key: int) -> tuple[list[float | None], int]:
-    values = [float(value) for value in score_plainly(strategy, records, game._now.record)]
-    scores = [value if math.isfinite(value) else None for value in values]
-    if None in scores:  # in a game this is a failure
-        return scores, -1
-    best = max(values)
-    tied = [int(code) for code, value in zip(records["code"], scores, strict=True) if value == best]
-    chosen = min(tied, key=lambda code: int(tie_priority(np.uint64(key), code)))
-    return scores, chosen
+    def _describe(self, allowed: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        records = np.zeros(MAX_LEGAL, MOVE)
+        return records[: table.fill_moves(self.record[0], allowed[0], records)]
 
+    def judge(self) -> tuple[list[float | None], int]:
+        """Return the score of each legal move, if there are any, and the code of the chosen one."""
+        unscored: list[float | None] = [None] * len(self.moves)
+        try:
+            match self.strategy.definition.shape:
+                case "score" | "score_position":
+                    return self._score()
+                case "choose":
+                    return unscored, self._choose()
+                case _:
+                    return unscored, self._call()
+        except StrategyError as error:
+            raise StrategyError(f"{self.strategy.spec}: {error}") from None
+        except Exception as error:  # whatever an author's code raises
+            text = " ".join(str(error).split())
+            raise StrategyError(f"{self.strategy.spec}: {type(error).__name__}: {text}") from error
 
-def _call(strategy: Strategy, game: Game, key: int) -> int:
-    """Let a compiled strategy choose."""
-    memory = np.zeros(max(1, strategy.definition.workspace), np.uint8)
-    seats, lives, codes = np.zeros(1, SEAT), np.zeros(1, LIVE), np.zeros(1, np.int64)
-    record = game._now.record
-    seats["move"] = strategy.general_address if record[0]["is_general"] else strategy.address
-    seats["params"], seats["n_params"] = address_of(strategy.param_array), len(strategy.params)
-    seats["workspace"], seats["n_workspace"] = address_of(memory), strategy.definition.workspace
-    lives["turn_keys"] = key
-    driver.call_slots(record, lives, np.zeros(1, np.int64), seats, codes)
-    return int(codes[0])
+    def _score(self) -> tuple[list[float | None], int]:
+        values = [float(value) for value in score_plainly(self.strategy, self.moves, self.record)]
+        scores = [value if math.isfinite(value) else None for value in values]
+        of_code = dict(zip(self.moves["code"].tolist(), scores, strict=True))
+        allowed = {code: of_code[code] for code in self.left["code"].tolist()}
+        known = [value for value in allowed.values() if value is not None]
+        if len(known) < len(allowed):  # in a game this is a failure
+            return scores, -1
+        tied = [code for code, value in allowed.items() if value == max(known)]
+        return scores, min(tied, key=lambda code: int(tie_priority(self.key, code)))
+
+    def _choose(self) -> int:
+        view = View(self.record, 0, self.game.rules)
+        rng = DecisionRng(int(self.key))
+        index = self.strategy.definition.function(view, Moves(self.left), rng, **self.strategy.params)
+        return int(self.left["code"][check_index(index, len(self.left))])
+
+    def _call(self) -> int:
+        """Let a compiled strategy choose."""
+        lives, codes = np.zeros(1, LIVE), np.zeros(1, np.int64)
+        lives["turn_keys"] = self.turn
+        driver.call_slots(self.record, lives, np.zeros(1, np.int64), self.seat, codes)
+        return int(codes[0])
 
 
 def _find_shown(strategy: Strategy) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ def _rehearse(plan: Plan, project: Path | None) -> None:
     for cell in plan.cells:
         is_general = templates[cell.players, cell.rules]["is_general"][0]
         for spec in cell.lineup:
-            player = _make_player(spec, hash_source(spec, project), _absolute(project))
+            player = _make_player(spec, registry.hash_sources(spec, project=project), _absolute(project))
             if is_general:
                 player.place_address  # noqa: B018
             if player.speed == "compiled":
@@ -163,19 +163,10 @@ def _describe(plan: Plan, project: Path | None) -> Manifest:
         specs=plan.specs,
         shards=plan.n_shards,
         experiment=experiment.model_dump(mode="json", by_alias=True),
-        sources={spec: hash_source(spec, project) for spec in plan.specs},
+        sources={spec: registry.hash_sources(spec, project=project) for spec in plan.specs},
         reports=experiment.reports,
         started=_now(),
     )
-
-
-def hash_source(spec: str, project: Path | None) -> str:
-    """Return the SHA-256 of the file that holds the strategy of a spec."""
-    return catalog.source_hash(_find_strategy(spec, project))
-
-
-def _find_strategy(spec: str, project: Path | None) -> catalog.Entry:
-    return catalog.find("strategies", registry.parse_spec(spec)[0], project=project)
 
 
 _NOT_PLAYED = ("experiment.question", "experiment.reports")
@@ -283,8 +274,9 @@ def play_shard(task: Task) -> Commit:
 @lru_cache(maxsize=1024)
 def _make_player(spec: str, source: str, project: Path | None) -> Strategy:
     """Make a strategy once per process and file; its source must still be the one that the manifest names."""
-    if hash_source(spec, project) != source:
-        raise RunError(f"{_find_strategy(spec, project).path}: was edited while the run was being played")
+    if registry.hash_sources(spec, project=project) != source:
+        files = " or ".join(str(entry.path) for entry in registry.find_sources(spec, project=project))
+        raise RunError(f"{files}: was edited while the run was being played")
     return arena.make_players([spec], project=project)[0]
 
 
@@ -342,7 +334,8 @@ def _spread(tasks: Iterable[Task], workers: int, backend: str) -> Iterator[Commi
 
 def _can_share_process(specs: tuple[str, ...], project: Path | None) -> bool:
     """Tell whether workers may be threads: bundled compiled strategies free the interpreter and cannot end it."""
-    if not all(registry.is_bundled(_find_strategy(spec, project)) for spec in specs):
+    entries = (entry for spec in specs for entry in registry.find_sources(spec, project=project))
+    if not all(map(registry.is_bundled, entries)):
         return False
     return all(registry.make_strategy(spec, project=project).speed == "compiled" for spec in specs)
 

@@ -59,7 +59,7 @@ def choose_often(name: str, n: int, *, plies: int) -> tuple[npt.NDArray[np.int64
         driver.call_slots(game, live, np.zeros(1, np.int64), seat, code)
         assert not driver.PIECES[False].advance(game[0], live[0], code[0])
     out, offsets = np.zeros(MAX_LEGAL, MOVE), np.zeros(2, np.int64)
-    driver.fill_slots(game, live, np.zeros(1, np.int64), out, offsets, np.zeros(1, np.uint64))
+    driver.fill_slots(game, live, np.zeros(1, np.int64), seat, out, offsets, np.zeros(1, np.uint64))
     games, lives = np.repeat(game, n), np.repeat(live, n)
     lives["turn_keys"] = np.random.default_rng(plies).integers(0, 1 << 63, (n, 4))
     codes = np.zeros(n, np.int64)

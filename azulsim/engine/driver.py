@@ -17,6 +17,7 @@ from azulsim.engine.compiling import as_pointer, compiled, lowest_bit, make_reco
 from azulsim.engine.core import LEDGER, count_tiles, deal, lane, settle
 from azulsim.engine.luck import derive, game_key, next_key, step_key
 from azulsim.engine.moves import NO_MOVE, keep_best
+from azulsim.engine.narrowing import narrow
 from azulsim.engine.record import ALLOWED, JOKER, SOURCE_LANES, WITH_JOKERS
 from azulsim.engine.scoring import NOT_A_NUMBER, call_move, call_place
 from azulsim.engine.table import allow_all, count_legal, fill_moves, is_allowed
@@ -452,12 +453,14 @@ def begin_slots(
 
 
 @compiled
-def fill_slots(games: Any, lives: Any, slots: Any, out: Any, offsets: Any, keys: Any) -> None:
-    """Describe the legal moves of the games in some slots.
+def fill_slots(games: Any, lives: Any, slots: Any, seats: Any, out: Any, offsets: Any, keys: Any) -> None:
+    """Describe the moves among which the seat to move may choose, in the games in some slots.
 
     Parameters
     ----------
     slots : int64[n]
+    seats : SEAT[n]
+        Who is to move in each slot.
     out : MOVE[n * MAX_LEGAL]
         The moves of slot i are `out[offsets[i]:offsets[i + 1]]`.
     offsets : int64[n + 1]
@@ -470,6 +473,7 @@ def fill_slots(games: Any, lives: Any, slots: Any, out: Any, offsets: Any, keys:
         game = games[slots[i]]
         allow_all(game, allowed)
         keys[i] = decision_key(game, lives[slots[i]])
+        narrow(game, allowed, keys[i], seats[i])
         offsets[i + 1] = offsets[i] + fill_moves(game, allowed, out[offsets[i] :])
 
 

@@ -84,12 +84,27 @@ A wrapper or a probe forbids moves by clearing bits of a copy; the bits mean wha
 """
 
 SEAT = np.dtype(
-    [("move", "i8"), ("place", "i8"), ("params", "i8"), ("n_params", "i8"), ("workspace", "i8"), ("n_workspace", "i8")],
+    [
+        ("move", "i8"),
+        ("place", "i8"),
+        ("params", "i8"),
+        ("n_params", "i8"),
+        ("workspace", "i8"),
+        ("n_workspace", "i8"),
+        # of a strategy inside wrappers; `move` then narrows the allowed moves before it asks `wrapped`
+        ("wrapped", "i8"),
+        ("wraps", "i8"),
+        ("n_wraps", "i8"),
+    ],
     align=True,
 )
-"""A compiled strategy in a seat: addresses of its code, its parameters (float64) and its own memory (bytes)."""
+"""A strategy in a seat: addresses of its code, its parameters (float64), its own memory (bytes), and its wrappers
+(WRAP, the outermost first)."""
 
-GAME_TYPE, ALLOWED_TYPE, SEAT_TYPE = from_dtype(GAME), from_dtype(ALLOWED), from_dtype(SEAT)
+WRAP = np.dtype([("narrow", "i8"), ("params", "i8")], align=True)
+"""A wrapper around a strategy: addresses of its code and its parameters (float64)."""
+
+GAME_TYPE, ALLOWED_TYPE, SEAT_TYPE, WRAP_TYPE = map(from_dtype, (GAME, ALLOWED, SEAT, WRAP))
 
 HOLDER, ROTATION, LOTTERY = 0, 1, 2
 KEEP_JOKERS, KEEP_COLOR, CHOOSE = 0, 1, 2

@@ -15,6 +15,9 @@ A strategy is one function with the decorator `@strategy`, of one of four kinds 
     @strategy(reads_only=True)
     def fast(scratch, moves, key, params, workspace): ...  # compiled; returns a move's code
 
+A function with the decorator `@wrapper` goes around any of them, as in `noisy(greedy, eps=0.1)`: it narrows the moves
+among which the strategy inside chooses.
+
 The best-scored move is played, ties are broken by the engine. On walls that leave a choice of column, the engine's
 default places the tiles, or a function given as `@strategy(place=...)`. See docs/STRATEGIES.md.
 """
@@ -23,6 +26,7 @@ from azulsim.engine.move import Move, Spot
 from azulsim.strategy.definition import Definition, Strategy, strategy
 from azulsim.strategy.functions import maximum, minimum, where
 from azulsim.strategy.view import DecisionRng, Moves, View
+from azulsim.strategy.wrapping import Wrapper, wrapper
 
 __all__ = [
     "DecisionRng",
@@ -32,8 +36,10 @@ __all__ = [
     "Spot",
     "Strategy",
     "View",
+    "Wrapper",
     "maximum",
     "minimum",
     "strategy",
     "where",
+    "wrapper",
 ]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, overload
@@ -13,7 +12,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from azulsim.engine.compiling import as_pointer, assume, compiled, copy_record
+from azulsim.engine.compiling import address_of, as_pointer, assume, compiled, copy_record
+from azulsim.engine.narrowing import address_of_wrapped
+from azulsim.engine.record import WRAP
 from azulsim.engine.scoring import (
     address_of_move,
     address_of_place,
@@ -22,6 +23,8 @@ from azulsim.engine.scoring import (
     make_scored_general,
 )
 from azulsim.errors import InputError, StrategyError, did_you_mean
+from azulsim.strategy.parameters import as_param_array, first_telling_line, merge_params, split_parameters
+from azulsim.strategy.wrapping import Wrap
 
 Shape = Literal["score", "score_position", "choose", "move"]
 Speed = Literal["compiled", "batched", "plain"]
@@ -130,16 +133,8 @@ def strategy(
 
 
 def _inspect(function: Callable[..., Any]) -> tuple[Shape, dict[str, float]]:
-    names: list[str] = []
-    defaults: dict[str, float] = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY:
-            if isinstance(parameter.default, bool | int | float):
-                defaults[name] = float(parameter.default)
-                continue
-            raise InputError(f"strategy {function.__name__!r}: parameter {name!r} needs a number as its default value")
-        names.append(name)
-    shape = _SHAPES.get(tuple(names))
+    names, defaults = split_parameters(function)
+    shape = _SHAPES.get(names)
     if shape is None:
         known = " or ".join(f"({', '.join(shape)})" for shape in _SHAPES)
         raise InputError(
@@ -175,6 +170,8 @@ class Strategy:
         Hash of its source if its compiled code may be kept on disk; None for everything that is not bundled.
     speed : str or None
         The one speed at which it must run; None for the fastest it can.
+    wraps : sequence of Wrap
+        The wrappers around it, the outermost first.
     """
 
     def __init__(
@@ -185,19 +182,13 @@ class Strategy:
         spec: str = "",
         cache_key: str | None = None,
         speed: Speed | None = None,
+        wraps: Sequence[Wrap] = (),
     ) -> None:
         self.definition = definition
         self.spec = spec or definition.name
         self._cache_key = cache_key
-        for name, value in (params or {}).items():
-            if name not in definition.defaults:
-                raise InputError(
-                    f"{self.spec}: strategy {definition.name!r} has no parameter {name!r}"
-                    + did_you_mean(name, definition.defaults)
-                )
-            if not math.isfinite(value):
-                raise InputError(f"{self.spec}: parameter {name} = {value}: must be a finite number")
-        self.params: dict[str, float] = {**definition.defaults, **(params or {})}
+        self.wraps = tuple(wraps)
+        self.params = merge_params(self.spec, definition.name, definition.defaults, params or {})
         if speed is not None and speed not in SPEEDS[definition.shape]:
             raise InputError(
                 f"{self.spec}: cannot run {speed}; a strategy of this kind runs {' or '.join(SPEEDS[definition.shape])}"
@@ -210,7 +201,7 @@ class Strategy:
     @cached_property
     def param_array(self) -> npt.NDArray[np.float64]:
         """The parameters in order of definition, float64; at least one element, so that it has an address."""
-        return np.array([*self.params.values()] or [0.0], np.float64)
+        return as_param_array(self.params)
 
     @cached_property
     def speed(self) -> Speed:
@@ -233,9 +224,9 @@ class Strategy:
             self.address  # noqa: B018
         except Exception as error:  # not all that Numba raises is a NumbaError
             if not others:
-                raise StrategyError(f"{self.spec}: cannot be compiled: {_first_line(error)}") from error
+                raise StrategyError(f"{self.spec}: cannot be compiled: {first_telling_line(error)}") from error
             slower = others[0]
-            return slower, f"{self.spec}: runs {slower}, since it cannot be compiled: {_first_line(error)}"
+            return slower, f"{self.spec}: runs {slower}, since it cannot be compiled: {first_telling_line(error)}"
         return "compiled", ""
 
     @property
@@ -287,6 +278,29 @@ class Strategy:
         return address_of_move(self.general_move)
 
     @cached_property
+    def _wrap_records(self) -> npt.NDArray[Any]:
+        """WRAP[wraps], kept alive here while their address is used."""
+        records = np.zeros(len(self.wraps), WRAP)
+        for record, wrap in zip(records, self.wraps, strict=True):
+            record["narrow"], record["params"] = wrap.address, address_of(wrap.param_array)
+        return records
+
+    def fill_seat(self, seat: Any, *, is_general: bool) -> None:
+        """Put this strategy into a seat (a record SEAT), all but its own memory; compiles what is not compiled yet.
+
+        The strategy must be kept alive while the seat is used.
+        """
+        if is_general:
+            seat["place"] = self.place_address
+        if self.speed == "compiled":
+            seat["move"] = self.general_address if is_general else self.address
+        seat["params"], seat["n_params"] = address_of(self.param_array), len(self.params)
+        seat["n_workspace"] = self.definition.workspace
+        if self.wraps:
+            seat["move"], seat["wrapped"] = address_of_wrapped(), seat["move"]
+            seat["wraps"], seat["n_wraps"] = address_of(self._wrap_records), len(self.wraps)
+
+    @cached_property
     def place_address(self) -> int:
         """The address of the compiled `place`; 0 for the engine's default.
 
@@ -300,7 +314,7 @@ class Strategy:
         try:
             return address_of_place(self.place)
         except Exception as error:
-            raise StrategyError(f"{self.spec}: place cannot be compiled: {_first_line(error)}") from error
+            raise StrategyError(f"{self.spec}: place cannot be compiled: {first_telling_line(error)}") from error
 
 
 def _adapt_move(definition: Definition, key: str | None, *, is_general: bool) -> Any:
@@ -318,11 +332,3 @@ def _adapt_move(definition: Definition, key: str | None, *, is_general: bool) ->
         return np.int64(inner(game, allowed, decision_key, params, workspace))
 
     return adapted
-
-
-def _first_line(error: Exception) -> str:
-    """Return the line of one of Numba's long messages that says something."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    telling = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File", "There are"))]
-    told = telling[0] if telling else ""
-    return told if told and isinstance(error, numba.core.errors.NumbaError) else f"{type(error).__name__}: {told}"

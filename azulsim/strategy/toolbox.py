@@ -45,7 +45,7 @@ from azulsim.engine.moves import (
     tie_priority,
     wall_when_tiled,
 )
-from azulsim.engine.record import MAX_LEGAL
+from azulsim.engine.record import JOKER, MAX_LEGAL, WITH_JOKERS
 from azulsim.engine.table import count_moves, exact_gain, is_allowed, list_moves, nth_move, play, tile
 from azulsim.rules import MAX_PLAYERS
 
@@ -76,15 +76,18 @@ __all__ = [
     "end_round",
     "exact_gain",
     "floor_penalty",
+    "fraction",
     "has_tile",
     "is_allowed",
     "is_marker_in_center",
     "is_round_over",
+    "keep_only",
     "lane",
     "lines_of",
     "list_moves",
     "lowest_bit",
     "make_code",
+    "marker_price",
     "mover",
     "nth_move",
     "penalty_of",
@@ -326,3 +329,30 @@ def end_round(position: Any) -> bool:
         return False
     settle(position, ledger)
     return True
+
+
+@compiled
+def marker_price(position: Any, seat: int) -> int:
+    """Return the points that taking the starting player marker now would cost a seat by itself."""
+    if position.marker_space == 0:
+        return widen(position.marker_price)
+    fallen = widen(position.floor[seat])
+    return floor_penalty(position, fallen + 1) - floor_penalty(position, fallen)
+
+
+@compiled
+def fraction(key: Any) -> float:
+    """Return a number from 0 to below 1, uniform over keys."""
+    return (np.uint64(key) >> np.uint64(11)) * 2.0**-53
+
+
+@compiled
+def keep_only(moves: Any, code: int) -> None:
+    """Narrow a set of moves to the source, color and line of one of them.
+
+    With jokers, whether they come along and how many stay on the line is left open.
+    """
+    source, color, line = (code >> 6) & 15, (code >> 3) & 7, code & 7
+    moves.mask &= 0 if color == JOKER else 1 << (12 * color + source)
+    moves.joker_mask &= 1 << source if color == JOKER or code & WITH_JOKERS else 0
+    moves.open &= 1 << (8 * color + line)

@@ -1,0 +1,63 @@
+"""Parameters: the numbers that make of one function many strategies."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from azulsim.errors import InputError, did_you_mean
+
+
+def split_parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, float]]:
+    """Return the names of what a function is given, and its own keyword-only parameters with their defaults.
+
+    Raises
+    ------
+    InputError
+        If a keyword-only parameter has no number as its default.
+    """
+    names: list[str] = []
+    defaults: dict[str, float] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is not parameter.KEYWORD_ONLY:
+            names.append(name)
+        elif isinstance(parameter.default, bool | int | float):
+            defaults[name] = float(parameter.default)
+        else:
+            raise InputError(f"strategy {function.__name__!r}: parameter {name!r} needs a number as its default value")
+    return tuple(names), defaults
+
+
+def merge_params(spec: str, name: str, defaults: Mapping[str, float], given: Mapping[str, float]) -> dict[str, float]:
+    """Return the parameters of a strategy or wrapper, those given in place of the defaults, in order of definition.
+
+    Raises
+    ------
+    InputError
+        For a parameter it has not, or a value that is no finite number.
+    """
+    for key, value in given.items():
+        if key not in defaults:
+            raise InputError(f"{spec}: {name!r} has no parameter {key!r}" + did_you_mean(key, defaults))
+        if not math.isfinite(value):
+            raise InputError(f"{spec}: parameter {key} = {value}: must be a finite number")
+    return {**defaults, **given}
+
+
+def as_param_array(params: Mapping[str, float]) -> npt.NDArray[np.float64]:
+    """Return parameters in order of definition, float64; at least one element, so that the array has an address."""
+    return np.array([*params.values()] or [0.0], np.float64)
+
+
+def first_telling_line(error: Exception) -> str:
+    """Return the line of one of Numba's long messages that says something."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    telling = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File", "There are"))]
+    told = telling[0] if telling else ""
+    return told if told and isinstance(error, numba.core.errors.NumbaError) else f"{type(error).__name__}: {told}"

@@ -1,0 +1,110 @@
+"""What a wrapper is: a function that narrows the moves of the strategy inside it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from azulsim.engine.narrowing import address_of_narrowing, make_narrowing
+from azulsim.errors import InputError, StrategyError
+from azulsim.strategy.parameters import as_param_array, first_telling_line, merge_params, split_parameters
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """A wrapper as its author wrote it.
+
+    Attributes
+    ----------
+    function : function
+        ``narrow(position, moves, key, *, ...)``.
+    defaults : dict
+        Its parameters, all numbers, with their default values.
+    """
+
+    function: Callable[..., Any]
+    defaults: Mapping[str, float]
+
+    @property
+    def name(self) -> str:
+        """The wrapper's name: that of its function."""
+        return self.function.__name__
+
+    @property
+    def doc(self) -> str:
+        """What the wrapper says of itself."""
+        return inspect.getdoc(self.function) or inspect.getdoc(inspect.getmodule(self.function)) or ""
+
+
+def wrapper(function: Callable[..., Any]) -> Wrapper:
+    """Make a function a wrapper around any strategy, as in `noisy(greedy, eps=0.1)`; use as a decorator.
+
+    The function has the parameters ``(position, moves, key)``, then keyword-only ones of its own with numbers as
+    defaults. It is compiled. It clears bits of `moves.mask`, `moves.joker_mask` and `moves.open`
+    (`azulsim.engine.record.ALLOWED`), which the toolbox reads and changes; what is left goes to the strategy inside.
+    A wish that would leave no move is not heard, and none can allow a move that was not legal.
+
+    Raises
+    ------
+    InputError
+        If the function has another shape, or a parameter without a number as its default.
+    """
+    names, defaults = split_parameters(function)
+    if names != ("position", "moves", "key"):
+        raise InputError(
+            f"wrapper {function.__name__!r}: parameters ({', '.join(names)}) are of no known kind; write "
+            "(position, moves, key), then * and parameters of its own"
+        )
+    return Wrapper(function, defaults)
+
+
+class Wrap:
+    """A wrapper with its parameters.
+
+    Parameters
+    ----------
+    wrapper : Wrapper
+    params : mapping
+        Values for some of its parameters; the others keep their defaults.
+    spec : str
+        The whole spec of which it is a part, for errors.
+    cache_key : str or None
+        Hash of its source if its compiled code may be kept on disk.
+    """
+
+    def __init__(self, wrapper: Wrapper, params: Mapping[str, float], *, spec: str, cache_key: str | None) -> None:
+        self.wrapper = wrapper
+        self.spec = spec
+        self.params = merge_params(spec, wrapper.name, wrapper.defaults, params)
+        self._key = None if cache_key is None else f"{cache_key}:{wrapper.name}"
+
+    @cached_property
+    def param_array(self) -> npt.NDArray[np.float64]:
+        """The parameters in order of definition, float64."""
+        return as_param_array(self.params)
+
+    @cached_property
+    def _narrowing(self) -> Any:
+        return make_narrowing(self.wrapper.function, len(self.wrapper.defaults), key=self._key)
+
+    @cached_property
+    def address(self) -> int:
+        """The address of the compiled function.
+
+        Raises
+        ------
+        StrategyError
+            If it cannot be compiled.
+        """
+        try:
+            return address_of_narrowing(self._narrowing)
+        except Exception as error:  # not all that Numba raises is a NumbaError
+            raise StrategyError(
+                f"{self.spec}: wrapper {self.wrapper.name!r} cannot be compiled: {first_telling_line(error)}"
+            ) from error
