@@ -16,6 +16,7 @@ from azulsim.errors import InputError
 from azulsim.log import Run, read_run
 from azulsim.metrics._estimate import contrast
 from azulsim.metrics._tables import collect
+from azulsim.metrics.games import BY
 from azulsim.rules import Bonus, Rules
 from azulsim.stats import compare_paired
 
@@ -245,6 +246,115 @@ def test_results_leave_out_self_play_and_multiply_the_fair_share(planted: Run) -
         times = pick(results, players=players, spec=spec, outcome="times_fair")
         assert share["estimate"] == pytest.approx(rows["win_share"].mean())
         assert times["estimate"] == pytest.approx(players * share["estimate"])
+
+
+def count_offers(run: Run) -> pd.DataFrame:
+    """Find the offers of the marker by hand: follow center and displays through each round."""
+    moves = run.moves(columns=["game", "round", "ply", "seat", "source", "tiles", "marker", "floor", "players", "spec"])
+    rounds = run.rounds(columns=["game", "round", "seat", "displays", "forced"])
+    displays = rounds[rounds["seat"] == 0].set_index(["game", "round"])["displays"].to_dict()
+    forced = set(map(tuple, rounds.loc[rounds["forced"], ["game", "round"]].to_numpy().tolist()))
+    offers = []
+    for key, rows in moves.groupby(["game", "round"]):
+        center, lies = 0, True
+        dealt = [displays[key][at : at + 4].replace(".", "") for at in range(0, len(displays[key]), 4)]
+        for row in rows.itertuples():
+            if lies and center and not (row.marker and key in forced):
+                price = [1, 1, 2, 2, 2, 3, 3, 0][min(row.floor, 7)]
+                offers.append((row.players, row.spec, min(row.round, 8), price, row.marker))
+            center += len(dealt[row.source - 1]) - row.tiles if row.source else -row.tiles
+            lies = lies and not row.marker
+    return pd.DataFrame(offers, columns=["players", "spec", "round", "price", "taken"])
+
+
+def test_offers_of_the_marker_equal_those_found_by_hand(real: Run) -> None:
+    offers = count_offers(real)
+    assert 0.1 < offers["taken"].mean() < 0.6
+    for key in ("round", "price"):
+        frame = metrics.marker_offers(real, by=("players", "spec", key))
+        groups = offers.groupby(["players", "spec", key], observed=True)["taken"]
+        assert len(frame) == len(groups)
+        for (players, spec, value), rows in groups:
+            row = pick(frame, players=players, spec=spec, **{key: value})
+            assert (row["estimate"], row["n"]) == (pytest.approx(rows.mean()), len(rows))
+
+
+def test_fingerprints_equal_those_found_by_hand(real: Run) -> None:
+    moves, rounds = real.moves(), real.rounds(columns=["game", "seat", "holder", "tiled"])
+    who = real.games(columns=["game", "seat", "players", "spec", "is_ender", "rows", "wall_points"])
+    who = who[(who["players"] == 3) & (who["spec"] == "uniform")]
+    mine = moves.merge(who, on=["game", "seat"]).assign(tiles=lambda rows: rows["placed"] + rows["overflow"])
+    tiled = rounds.merge(who, on=["game", "seat"]).astype({"tiled": "int64"})
+    done = {row: (tiled["tiled"] // 64 ** (row - 1) % 64 > 0) for row in range(1, 6)}
+    n_done = sum(map(int, (rows.sum() for rows in done.values())))
+    on_line = mine.pivot_table(index=["game", "seat"], columns="line", values="placed", aggfunc="sum", fill_value=0)
+    left = pd.DataFrame(
+        {
+            row: on_line[row] - row * done[row].groupby([tiled["game"], tiled["seat"]]).sum().reindex(on_line.index)
+            for row in done
+        }
+    )
+    assert left.min(axis=None) == 0
+    to_line = mine["line"] > 0
+    hand = {
+        "center": (mine["source"] == 0).mean(),
+        "tiles": mine["tiles"].mean(),
+        "waste": mine["overflow"].sum() / mine["tiles"].sum(),
+        "fallen": mine["overflow"].sum() / len(tiled),
+        "floor_moves": (~to_line).mean(),
+        "completes": n_done / to_line.sum(),
+        "line_4": mine.loc[mine["line"] == 4, "placed"].sum() / mine["placed"].sum(),
+        "open_lines": (left > 0).sum(axis=1).mean(),
+        "stranded": left.sum(axis=1).mean(),
+        "holds": (tiled["holder"] == tiled["seat"]).mean(),
+        "tile_points": who["wall_points"].sum() / n_done,
+        "rows": who["rows"].mean(),
+        "ends": who["is_ender"].mean(),
+    }
+    frame = metrics.fingerprints(real)
+    for outcome, value in hand.items():
+        row = pick(frame, players=3, spec="uniform", outcome=outcome)
+        assert row["estimate"] == pytest.approx(value), outcome
+        assert row["low"] < value < row["high"]
+    offers = pick(metrics.marker_offers(real, by=BY), players=3, spec="uniform")
+    assert pick(frame, players=3, spec="uniform", outcome="accepts")["estimate"] == pytest.approx(offers["estimate"])
+    assert "denies" not in set(frame["outcome"])
+
+
+def test_walls_and_points_equal_those_found_by_hand(real: Run) -> None:
+    placed = real.placements(columns=["game", "seat", "row", "column", "players", "spec"])
+    here = placed[(placed["players"] == 2) & (placed["spec"] == "greedy")]
+    games = real.games(filters={"players": 2, "spec": "greedy"})
+    frame = metrics.wall_occupancy(real)
+    for row, column in ((1, 1), (3, 2), (5, 5)):
+        found = pick(frame, players=2, spec="greedy", row=row, column=column)
+        count = ((here["row"] == row) & (here["column"] == column)).sum()
+        assert found["estimate"] == pytest.approx(count / len(games))
+    points = metrics.point_sources(real)
+    scores = metrics.scores(real)
+    sums = points.groupby(["players", "spec"], observed=True)["estimate"].sum()
+    assert sums.to_numpy() == pytest.approx(scores["estimate"].to_numpy())
+    found = pick(points, players=2, spec="greedy", outcome="column_bonus")
+    assert found["estimate"] == pytest.approx(7 * games["columns"].mean())
+
+
+def test_two_names_of_the_same_play_are_no_distance_apart(tmp_path: Path) -> None:
+    same, other = ["row_builder(love=0.5)", "row_builder(love=0.50001)"], "uniform"
+    experiment = azulsim.Experiment(strategies=[*same, "hoarder", other], deals=40, log="moves", denial=True)
+    run = azulsim.run(experiment, out=tmp_path / "run", jobs=1, progress=False)
+    frame = metrics.distances(run)
+    assert len(frame) == 12
+    row = pick(frame, spec=same[0], other=same[1])
+    assert row["low"] == 0
+    assert row["high"] < 0.3
+    far = pick(frame, spec=same[0], other=other)
+    assert far["low"] > 1
+    assert pick(frame, spec=other, other=same[0])["estimate"] == far["estimate"]
+    denies = metrics.fingerprints(run).query("outcome == 'denies'")
+    moves = run.moves(columns=["denial", "spec"])
+    assert denies.set_index("spec")["estimate"].to_dict() == pytest.approx(
+        (moves["denial"] > 0).groupby(moves["spec"], observed=True).mean().to_dict()
+    )
 
 
 def test_rules_are_never_mixed(tmp_path: Path) -> None:

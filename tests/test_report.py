@@ -225,8 +225,8 @@ def test_csv_keeps_numbers_and_disarms_text() -> None:
 
 
 def test_json_has_null_for_what_is_no_number() -> None:
-    report = Report("r", "t", "q", (), (), numbers={"a": np.nan, "b": [np.inf, np.int64(3), np.bool_(True)]})
-    assert json.loads(make_json([report]))["reports"][0]["numbers"] == {"a": None, "b": [None, 3, True]}
+    report = Report("r", "t", "q", (), (), numbers={"a": np.nan, "b": [np.inf, pd.NA, np.int64(3), np.bool_(True)]})
+    assert json.loads(make_json([report]))["reports"][0]["numbers"] == {"a": None, "b": [None, None, 3, True]}
 
 
 def test_estimates_are_worded_with_their_interval() -> None:

@@ -2,6 +2,14 @@
 
 from azulsim.metrics._estimate import compare_levels
 from azulsim.metrics._tables import KEYS, Lineups, describe_rules, has_depth, list_cells
+from azulsim.metrics.behavior import (
+    FINGERPRINT,
+    distances,
+    fingerprints,
+    list_traits,
+    point_sources,
+    wall_occupancy,
+)
 from azulsim.metrics.games import (
     OUTCOMES,
     bonuses,
@@ -22,6 +30,7 @@ from azulsim.metrics.games import (
 from azulsim.metrics.marker import (
     TAKINGS,
     holder_associations,
+    marker_offers,
     marker_rates,
     next_round_associations,
     starter_effects,
@@ -31,6 +40,7 @@ from azulsim.metrics.marker import (
 from azulsim.metrics.ranking import leads, payoffs, ratings, strategy_results
 
 __all__ = [
+    "FINGERPRINT",
     "KEYS",
     "OUTCOMES",
     "TAKINGS",
@@ -38,7 +48,9 @@ __all__ = [
     "bonuses",
     "compare_levels",
     "describe_rules",
+    "distances",
     "ender_wins",
+    "fingerprints",
     "floor_losses",
     "game_length_distribution",
     "game_lengths",
@@ -46,10 +58,13 @@ __all__ = [
     "holder_associations",
     "leads",
     "list_cells",
+    "list_traits",
     "margins",
+    "marker_offers",
     "marker_rates",
     "next_round_associations",
     "payoffs",
+    "point_sources",
     "ratings",
     "score_distribution",
     "scores",
@@ -61,6 +76,7 @@ __all__ = [
     "taking_moves",
     "takings",
     "ties",
+    "wall_occupancy",
     "wall_points",
     "win_shares",
 ]

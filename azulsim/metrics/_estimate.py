@@ -151,6 +151,18 @@ def check_equal(sums: Sums, split: str) -> pd.DataFrame:
     return frame.astype({name: sums.keys[name].dtype for name in others})
 
 
+def scatter_influence(sums: Sums) -> tuple[Array, Array]:
+    """Return the means (groups x outcomes; NaN where there is none) and each deal's part in their errors.
+
+    The second array is (deals x groups x outcomes); a group that a deal does not touch has zeros there.
+    """
+    means, influence = _means(sums)
+    _, deal = np.unique(sums.deal, return_inverse=True)
+    dense = np.zeros((int(deal.max()) + 1 if len(deal) else 0, *means.shape))
+    dense[deal, sums.group] = influence
+    return means, dense
+
+
 def select_groups(sums: Sums, groups: Sequence[int]) -> Sums:
     """Return the sums of some groups only, in the order given."""
     inside = np.flatnonzero(np.isin(sums.group, groups))

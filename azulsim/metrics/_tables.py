@@ -39,6 +39,8 @@ class Outcome:
     sql: str
     unit: str
     doc: str
+    per: str = ""
+    """SQL of how many observations `sql` is the sum of, where a row holds several; their mean is estimated."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,8 @@ def played_sql(run: Run) -> str:
     `is_tied` (the first place of the game is shared) and `ender_share` (win share of those who ended the game).
     """
     cells = list_cells(run)
-    mixed = cells["cell"][cells["lineup"] == "mixed"]
-    rules = " ".join(f"WHEN {int(c)} THEN {int(r)}" for c, r in zip(cells["cell"], cells["rules_code"], strict=True))
+    rules = choose_by_cell(dict(zip(cells["cell"], cells["rules_code"].map(str), strict=True)))
+    mixed = choose_by_cell(dict(zip(cells["cell"], (cells["lineup"] == "mixed").map(str), strict=True)))
     return f"""
     per_game AS (
         SELECT game, max(score, 2) AS best, bool_or(win_share > 0 AND win_share < 1) AS is_tied,
@@ -125,10 +127,19 @@ def played_sql(run: Run) -> str:
     played AS (
         SELECT games.*, is_tied, ender_share,
             score - CASE WHEN score = best[1] THEN best[2] ELSE best[1] END AS margin,
-            CASE cell {rules} END AS rules_code,
-            cell IN ({", ".join(str(int(c)) for c in mixed) or "-1"}) AS is_mixed
+            {rules} AS rules_code, {mixed} AS is_mixed
         FROM games JOIN per_game USING (game)
     )"""
+
+
+def choose_by_cell(values: Mapping[int, str]) -> str:
+    """Return the SQL of a value that depends on the column `cell`, from the SQL of the value of each cell."""
+    cells: dict[str, list[str]] = {}
+    for cell, value in values.items():
+        cells.setdefault(value, []).append(str(int(cell)))
+    usual = max(cells, key=lambda value: len(cells[value]))
+    rest = [f"WHEN cell IN ({', '.join(found)}) THEN {value}" for value, found in cells.items() if value != usual]
+    return f"CASE {' '.join(rest)} ELSE {usual} END" if rest else usual
 
 
 _KEY_SQL = {"rules": "rules_code", "lineup": "CASE WHEN is_mixed THEN 1 ELSE 0 END", "spec": "spec::VARCHAR"}
@@ -162,7 +173,10 @@ def collect(
     if not names or not outcomes:
         raise InputError("by and outcomes: at least one of each is needed")
     keys = [f'{extra.get(name, _KEY_SQL.get(name, name))} AS "k_{name}"' for name in names]
-    sums = [f"count({o.sql}) AS n{i}, sum(({o.sql})::DOUBLE) AS t{i}" for i, o in enumerate(outcomes)]
+    sums = [
+        f"{f'sum(({o.per})::DOUBLE)' if o.per else f'count({o.sql})'} AS n{i}, sum(({o.sql})::DOUBLE) AS t{i}"
+        for i, o in enumerate(outcomes)
+    ]
     lists = ", ".join(f"list(n{i}), list(t{i})" for i in range(len(outcomes)))
     groups = ", ".join(f'"k_{name}"' for name in names)
     # A deal is shared by all games of its number at one player count, whatever the line-up or the rules.
@@ -188,7 +202,7 @@ def collect(
         outcomes=tuple(outcome.name for outcome in outcomes),
         group=group[order],
         deal=blocks[order],
-        count=np.stack([column.astype(np.float64) for column in columns[0::2]], axis=1),
+        count=np.stack([np.nan_to_num(column.astype(np.float64)) for column in columns[0::2]], axis=1),
         total=np.stack([np.nan_to_num(column.astype(np.float64)).round(9) for column in columns[1::2]], axis=1),
     )
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azulsim.metrics._estimate import contrast, estimate, number_outcomes
-from azulsim.metrics._tables import Lineups, Outcome, collect, require_depth
+from azulsim.metrics._tables import Lineups, Outcome, choose_by_cell, collect, require_depth
 from azulsim.metrics.games import BY, OUTCOMES
+from azulsim.rules import MAX_ROUNDS
 
 if TYPE_CHECKING:
     from azulsim.log import Run
@@ -95,6 +96,29 @@ def takings(
         extra={"round": f"least(round, {int(most)})"},
     )
     return estimate(sums, chosen)
+
+
+def marker_offers(
+    run: Run, by: Sequence[str] = (*BY, "round"), *, lineups: Lineups = "all", most: int = 8
+) -> pd.DataFrame:
+    """Estimate how often the marker is taken when it can be: outcome `taken`, the share of offers that are accepted.
+
+    An offer is a decision in which the marker lies in a center that is not empty, and not every legal move takes it.
+    `by` may also name `round` (all from `most` on are together in the row `most`) and `price`, the points of the floor
+    space on which the marker would lie. Needs depth `moves`.
+    """
+    require_depth(run, "moves", "marker_offers")
+    extra = {"round": f"least(round, {int(most)})", "price": "price"}
+    keys = [name for name in by if name in extra]
+    tables = f"""{offers_sql(run, keys)},
+    offered AS (
+        SELECT played.* EXCLUDE (rounds), offers.* EXCLUDE (game, seat) FROM offers JOIN played USING (game, seat)
+    )"""
+    sums = collect(run, [OFFERED], by, lineups=lineups, base="offered", tables=tables, extra=extra)
+    return estimate(sums, [OFFERED])
+
+
+OFFERED = Outcome("taken", "n_taken", "share", "Offers of the marker that are accepted.", per="n_offers")
 
 
 def taking_moves(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all", most: int = 20) -> pd.DataFrame:
@@ -184,6 +208,46 @@ _ROUND_ROWS = """
     )"""
 
 
+def _space_price_sql(run: Run, floor: str) -> str:
+    """Return the SQL of what the marker costs on the floor space after `floor` occupied ones."""
+    prices = {}
+    for cell in run.manifest.cells:
+        cost, penalties = cell.rules.marker_cost, [-points for points in cell.rules.floor_penalties]
+        on_floor = f"coalesce(({penalties})[{floor} + 1], 0)" if penalties else "0"
+        prices[cell.index] = on_floor if cost == "floor" else str(cost)
+    return choose_by_cell(prices)
+
+
+def offers_sql(run: Run, keys: Sequence[str]) -> str:
+    """Return the table expressions that end in `offers`: `n_offers` and `n_taken` a game, seat and further `keys`.
+
+    A center is no longer empty when a display was left with other colors; the marker lies there until it is taken.
+    """
+    dealt = choose_by_cell({cell.index: str(cell.rules.tiles_per_display) for cell in run.manifest.cells})
+    chosen = "".join(f", {name}" for name in keys)
+    price = f", {_space_price_sql(run, 'floor')} AS price" if "price" in keys else ""
+    # One key in place of two: with two, DuckDB takes the moves for the smaller side, and holds them all in memory.
+    key = f"(game::HUGEINT * {MAX_ROUNDS + 1} + round)"
+    return f"""
+    short_rounds AS (SELECT {key} AS short_key, displays FROM rounds WHERE seat = 0 AND is_short),
+    forced_rounds AS (SELECT {key} AS forced_key FROM rounds WHERE forced),
+    opened AS (
+        SELECT {key} AS open_key, min(ply) FILTER (marker) AS taken, min(ply) FILTER (source > 0 AND tiles < CASE
+            WHEN displays IS NULL THEN {dealt}
+            ELSE length(replace(substr(displays, (source::INT - 1) * {dealt} + 1, {dealt}), '.', '')) END) AS opened
+        FROM moves LEFT JOIN short_rounds ON {key} = short_key GROUP BY open_key
+    ),
+    decided AS (SELECT opened.*, forced_key FROM opened LEFT JOIN forced_rounds ON open_key = forced_key),
+    offers AS (
+        SELECT game, seat{chosen}, count(*) AS n_offers, count(*) FILTER (marker) AS n_taken
+        FROM (
+            SELECT game, seat, round, marker{price} FROM moves JOIN decided ON {key} = open_key
+            WHERE ply > opened AND (taken IS NULL OR ply <= taken) AND NOT (marker AND forced_key IS NOT NULL)
+        )
+        GROUP BY game, seat{chosen}
+    )"""
+
+
 def _takings_sql(run: Run, *, with_moves: bool) -> str:
     """Return the table expressions that end in `takings`: a row a round in which the marker was taken."""
     if not with_moves:
@@ -192,10 +256,6 @@ def _takings_sql(run: Run, *, with_moves: bool) -> str:
         SELECT played.*, r.round, r.marker_price, r.marker_price_paid
         FROM rounds r JOIN played USING (game, seat) WHERE r.holder = r.seat
     )"""
-    penalties = " ".join(
-        f"WHEN {cell.index} THEN {[-penalty for penalty in cell.rules.floor_penalties]}::INT[]"
-        for cell in run.manifest.cells
-    )
     return f"""
     round_moves AS (
         SELECT game, round, min(ply) AS first_ply, max(ply) AS last_ply,
@@ -207,7 +267,7 @@ def _takings_sql(run: Run, *, with_moves: bool) -> str:
         SELECT played.*, r.round, r.marker_price, r.marker_price_paid, r.forced, floor_before, tiles,
             taking_ply - first_ply + 1 AS move,
             (taking_ply - first_ply) / nullif(last_ply - first_ply, 0)::DOUBLE AS progress,
-            coalesce((CASE played.cell {penalties} END)[floor_before + 1], 0) AS space_price
+            {_space_price_sql(run, "floor_before")} AS space_price
         FROM rounds r JOIN played USING (game, seat) JOIN round_moves m ON m.game = r.game AND m.round = r.round
         WHERE r.holder = r.seat
     )"""

@@ -3,6 +3,7 @@
 Methods, assumptions and how each is checked: docs/METHODS.md.
 """
 
+from azulsim.stats.distances import Distances, estimate_distances
 from azulsim.stats.hypotheses import (
     Equivalence,
     JointTest,
@@ -33,6 +34,7 @@ from azulsim.stats.resample import Ranks, draw_cluster_weights, estimate_quantil
 __all__ = [
     "ELO_SCALE",
     "Difference",
+    "Distances",
     "Equivalence",
     "Estimate",
     "Estimates",
@@ -50,6 +52,7 @@ __all__ = [
     "compute_power",
     "draw_cluster_weights",
     "estimate_by_group",
+    "estimate_distances",
     "estimate_mean",
     "estimate_payoffs",
     "estimate_proportion",
