@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 from playing import begin_games, play
 from scipy import stats
+from test_strategies_doc import split_doc
 
 from azulsim.engine import driver
 from azulsim.engine.move import MOVE
@@ -25,11 +26,10 @@ BUNDLED = [entry.name for entry in list_strategies() if entry.origin == "bundled
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_strategy_says_what_it_is_and_what_it_is_bad_at(name: str) -> None:
-    definition = make_strategy(name).definition
-    assert definition.doc.count(".") >= 1
-    module = __import__(definition.function.__module__, fromlist=["x"])
-    assert "Source:" in module.__doc__
-    assert "Bad at:" in module.__doc__
+    how, source, bad = split_doc(make_strategy(name).definition)
+    assert how.count(".") >= 1
+    assert source.endswith(".")
+    assert bad.endswith(".")
     assert make_strategy(name).speed == "compiled"
 
 
@@ -43,8 +43,12 @@ def test_every_strategy_finishes_its_games(name: str, players: int) -> None:
 
 
 def test_strategies_of_different_names_play_differently() -> None:
-    played = {name: play(name, players=2, deals=3).moves.tobytes() for name in BUNDLED}
-    assert len(set(played.values())) == len(BUNDLED)
+    names = BUNDLED
+    for deals in (3, 300):  # few are so alike that the first games cannot tell them apart
+        played = {name: play(name, players=2, deals=deals).moves.tobytes() for name in names}
+        counts = Counter(played.values())
+        names = [name for name in names if counts[played[name]] > 1]
+    assert names == []
 
 
 # ---- the laws of uniform play

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
+import sys
+import tempfile
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import azulsim
+from azulsim.catalog import Entry
 from azulsim.engine import move
-from azulsim.registry import list_strategies, load_definition
-from azulsim.strategy import Move, Spot, toolbox
+from azulsim.registry import list_strategies, list_wrappers, load_definition
+from azulsim.strategy import Definition, Move, Spot, Wrapper, toolbox
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "STRATEGIES.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")
@@ -47,18 +51,60 @@ def describe_toolbox() -> str:
     return "\n".join(lines)
 
 
+FAMILIES = ("uniform", "beginner", "greedy", "floor", "builders", "denial", "endgame", "published")
+"""The files of the library in the order of the document; any others follow by name."""
+SEARCHES = re.compile(r"alpha_beta|mcts|search")
+"""Files whose strategies take too long to be measured here."""
+MEASURED = Path(__file__).parent / "facts" / "against_greedy.json"
+DEALS = 1000
+
+
+def group_families() -> dict[str, list[Entry]]:
+    """The bundled strategies and wrappers by the name of their file."""
+    bundled = [entry for entry in (*list_strategies(), *list_wrappers()) if entry.origin == "bundled"]
+    names = sorted(
+        {entry.path.stem for entry in bundled},
+        key=lambda name: (FAMILIES.index(name) if name in FAMILIES else len(FAMILIES), name),
+    )
+    return {name: [entry for entry in bundled if entry.path.stem == name] for name in names}
+
+
+def split_doc(definition: Definition | Wrapper) -> tuple[str, str, str]:
+    """How a strategy plays, its source, and what it is bad at; the file may say the last two for all that is in it."""
+    how, _, rest = " ".join(definition.doc.split()).partition(" Source: ")
+    module = " ".join((inspect.getmodule(definition.function).__doc__ or "").split())  # type: ignore[union-attr]
+    source, _, bad = (rest or module.partition(" Source: ")[2]).partition(" Bad at: ")
+    return how, source, bad
+
+
 def describe_strategies() -> str:
-    """The list of bundled strategies, with parameters, and the source that each file names."""
-    lines = ["| strategy | how it plays | source |", "|---|---|---|"]
-    for entry in list_strategies():
-        if entry.origin == "bundled":
+    """The bundled strategies by family, with parameters, and what was measured."""
+    shares = json.loads(MEASURED.read_text(encoding="utf-8"))
+    lines = []
+    for family, entries in group_families().items():
+        lines += ["", f"### {family}", ""]
+        lines += ["| strategy | how it plays | source | bad at | against greedy |", "|---|---|---|---|---|"]
+        for entry in entries:
             definition = load_definition(entry)
-            module = " ".join((inspect.getmodule(definition.function).__doc__ or "").split())  # type: ignore[union-attr]
-            source = module.split("Source: ")[1].split(" Bad at: ")[0].replace(" (docs/STRATEGIES.md)", "")
             params = ", ".join(f"{name}={value:g}" for name, value in definition.defaults.items())
-            doc = definition.doc.splitlines()[0]
-            lines.append(f"| `{entry.name}{f'({params})' if params else ''}` | {doc} | {source} |")
-    return "\n".join(lines)
+            name = f"`{entry.name}{f'({params})' if params else ''}`"
+            share = "{:.3f} ({:.3f} to {:.3f})".format(*shares[entry.name]) if entry.name in shares else ""
+            lines.append(f"| {' | '.join([name, *split_doc(definition), share])} |")
+    return "\n".join(lines[1:])
+
+
+def measure_share(name: str) -> list[float]:
+    """The win share of a strategy against greedy at two players, and its 95 % interval."""
+    with tempfile.TemporaryDirectory() as folder:
+        ranking = azulsim.compare([name, "greedy"], deals=DEALS, out=Path(folder) / "run").to_dict()["ranking"]
+    row = next(row for row in ranking if row["spec"] == name)
+    return [round(row[key], 4) for key in ("win_share", "win_share_low", "win_share_high")]
+
+
+def list_measured() -> list[str]:
+    """The strategies that are measured."""
+    families = [entries for family, entries in group_families().items() if not SEARCHES.match(family)]
+    return [one.name for entries in families for one in entries if not one.is_wrapper and one.name != "greedy"]
 
 
 TABLES = {
@@ -107,5 +153,15 @@ def write_tables(text: str) -> str:
     return text
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("name", list_measured())
+def test_what_was_measured_is_measured_again(name: str) -> None:
+    """If this fails, run `python tests/test_strategies_doc.py measure`."""
+    assert json.loads(MEASURED.read_text(encoding="utf-8"))[name] == pytest.approx(measure_share(name), abs=1e-4)
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["measure"]:
+        measured = {name: measure_share(name) for name in list_measured()}
+        MEASURED.write_text(json.dumps(measured, indent=0) + "\n", encoding="utf-8")
     DOCUMENT.write_text(write_tables(TEXT), encoding="utf-8")

@@ -586,6 +586,7 @@ def test_questions_about_a_position_are_answered_as_the_view_does() -> None:
         assert toolbox.seat_to_move(position) == view.seat
         assert toolbox.mover(position) == (view.seat - 1) % view.players
         assert toolbox.is_marker_in_center(position) == (view.marker_holder is None)
+        assert toolbox.marker_holder(position) == (-1 if view.marker_holder is None else view.marker_holder)
         for color, letter in enumerate(COLORS):
             assert toolbox.count_in_bag(position, color) == view.bag[letter]
             assert toolbox.count_in_lid(position, color) == view.lid[letter]

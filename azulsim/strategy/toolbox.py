@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from azulsim.engine import general
-from azulsim.engine.compiling import compiled, lowest_bit, popcount, widen
+from azulsim.engine.compiling import compiled, copy_record, lowest_bit, popcount, widen
 from azulsim.engine.core import (
     LEDGER,
     bonus_points,
@@ -59,6 +59,7 @@ __all__ = [
     "color_of_line",
     "column_of",
     "compiled",
+    "copy_record",
     "count_color",
     "count_column",
     "count_complete",
@@ -87,6 +88,7 @@ __all__ = [
     "list_moves",
     "lowest_bit",
     "make_code",
+    "marker_holder",
     "marker_price",
     "mover",
     "nth_move",
@@ -185,6 +187,12 @@ def count_floor(position: Any, seat: int) -> int:
 def is_marker_in_center(position: Any) -> bool:
     """Return True if nobody has taken the starting player marker in this round."""
     return position.holder < 0
+
+
+@compiled
+def marker_holder(position: Any) -> int:
+    """Return the seat that took the starting player marker in this round; -1 while it lies in the center."""
+    return widen(position.holder)
 
 
 @compiled

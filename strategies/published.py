@@ -1,0 +1,133 @@
+"""Heuristics of other programs, played from their descriptions: bridges between results found here and there."""
+
+from typing import Any
+
+from azulsim.strategy import Move, strategy, where
+from azulsim.strategy.toolbox import (
+    best_rival,
+    best_space,
+    color_of_line,
+    compiled,
+    count_color,
+    count_column,
+    count_in_line,
+    count_on_table,
+    count_row,
+    count_source,
+    end_round,
+    is_round_over,
+    marker_holder,
+    mover,
+    penalty_of,
+    score_of,
+    standing_of,
+    tile_lines,
+)
+
+
+@strategy
+def ludometer_greedy(move: Move, position: Any) -> float:
+    """Judge the position after the move: own score, points of complete lines if tiled now, less the floor line.
+
+    The last move of a round is judged on the tiled board, with the bonuses and 100 more for the highest score if it
+    ends the game. With more players the score must be higher than that of every other.
+
+    Source: RemiFabre/ludometer, "greedy". Bad at: what greedy is bad at, except in the last move of a game.
+    """
+    seat = mover(position)
+    if not is_round_over(position):
+        points = tile_lines(position, seat)
+        return float(score_of(position, seat) + points - penalty_of(position, seat))
+    is_over = end_round(position)
+    score = score_of(position, seat)
+    return float(score + 100 * (is_over and score > score_of(position, best_rival(position, seat))))
+
+
+@strategy
+def ludometer(move: Move, position: Any) -> float:
+    """Judge the position after the move: points, floor line, marker, unfinished lines, progress of the wall, denial.
+
+    The rival is the other player with the highest score. After the last move of a round, on the tiled board, tiles are
+    thought to come for every line, since the next deal is not known; on walls with a choice an unfinished line leads
+    where its tile would score most.
+
+    Source: RemiFabre/ludometer, "heuristic", made for two players. Bad at: more players, and plans beyond the round.
+    """
+    seat = mover(position)
+    is_last = is_round_over(position)
+    is_over = end_round(position) if is_last else False
+    rival = best_rival(position, seat)
+    score, others = float(score_of(position, seat)), float(score_of(position, rival))
+    if is_over:
+        mine, theirs = standing_of(position, seat), standing_of(position, rival)
+        return 200.0 * ((mine > theirs) - (mine < theirs)) + score - others
+    value = score - 0.6 * others
+    if not is_last:
+        value += tile_lines(position, seat) - 1.6 * penalty_of(position, seat)
+        value += 1.4 * (marker_holder(position) == seat) - 0.45 * _largest_group(position)
+    for line in range(2, 6):
+        tiles = count_in_line(position, seat, line)
+        if tiles > 0:
+            supply = 1.0
+            if not is_last:
+                supply = min(1.0, count_on_table(position, color_of_line(position, seat, line)) / (line - tiles))
+            promise = best_space(position, seat, line)[1] * tiles / line
+            value += 0.85 * promise * (0.35 + 0.65 * supply) - 0.30 * tiles * (1.0 - supply)
+    for i in range(5):
+        value += 0.35 * count_row(position, seat, i + 1) ** 2
+        value += 0.55 * count_column(position, seat, i + 1) ** 2
+        value += 0.30 * count_color(position, seat, i) ** 2
+    return value
+
+
+@compiled(key=None)
+def _largest_group(position: Any) -> int:
+    """Return the most tiles of one color in one place."""
+    most = 0
+    for source in range(position.n_displays + 1):
+        for color in range(5):
+            most = max(most, count_source(position, source, color))
+    return most
+
+
+@strategy
+def column_color(move: Move, position: Any) -> float:
+    """Points of a line that the move completes, on the wall as it lies, less what the floor line and marker cost more.
+
+    Added are 1.5 for the marker, 5 or 2 if the line's column then holds four or three tiles, and 6 or 2 if its color
+    does. A line not completed adds no tile; on walls with a choice the column is the one that scores most.
+
+    Source: tagore84/azul_alpha_zero, "HeuristicPlayer". Bad at: unfinished lines, and bonuses that are nearer than four
+    tiles.
+    """
+    value = 1.5 * move.marker - move.penalty
+    if move.line == 0:
+        return value
+    seat = mover(position)
+    column, points = best_space(position, seat, int(move.line))
+    if column == 0:
+        return value
+    in_column = count_column(position, seat, column) + move.completes
+    in_color = count_color(position, seat, int(move.color)) + move.completes
+    value += points * move.completes
+    value += where(in_column == 4, 5.0, where(in_column == 3, 2.0, 0.0))
+    return value + where(in_color == 4, 6.0, where(in_color == 3, 2.0, 0.0))
+
+
+@strategy
+def azulzero_linear(move: Move) -> float:
+    """A linear function of the tiles taken and the line, one for completed lines, one for others, one for the floor.
+
+    Overflow counts as the floor does, the marker not at all. Ties go to the first color in the order of the wall's top
+    row, then to the center, then to the display with the highest number.
+
+    Source: RedaBenDjelloun/AzulZero, with the nine numbers tuned there against random play. Bad at: the wall, which it
+    never looks at.
+    """
+    line = move.line - 1
+    completed = 0.0053696 + 0.251656 * line + 0.144145 * move.tiles
+    unfinished = 0.0812487 + 0.390732 * line - 0.165523 * move.tiles - 0.635363 * move.missing
+    fallen = -0.519715 - 0.235377 * move.overflow
+    into_line = where(move.completes > 0, completed + where(move.overflow > 0, fallen, 0.0), unfinished)
+    order = where(move.source == 0, 16.0, move.source) - 20 * move.color
+    return where(move.line == 0, fallen, into_line) + 1e-10 * order
