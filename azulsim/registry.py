@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import inspect
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from azulsim.catalog import Entry, find, list_entries, load_module, source_hash
 from azulsim.errors import InputError
 from azulsim.strategy import Definition, Strategy, Wrapper
 from azulsim.strategy.definition import Speed
+from azulsim.strategy.parameters import merge_params
 from azulsim.strategy.wrapping import Wrap
 
 MAX_DEPTH = 16
@@ -179,6 +182,39 @@ def load_definition(entry: Entry) -> Definition | Wrapper:
     if not isinstance(definition, Definition | Wrapper):
         raise InputError(f"{entry.path}: {entry.name!r} is not a strategy; decorate it with @strategy of azulsim")
     return definition
+
+
+_KINDS = {
+    "score": "score(move)",
+    "score_position": "score(move, position)",
+    "choose": "choose(view, moves, rng)",
+    "move": "compiled move",
+}
+
+
+def describe(spec: str, *, project: Path | None = None) -> list[dict[str, Any]]:
+    """Say what the parts of a spec are, wrappers first: `spec`, `doc`, `about`, `kind`, `parameters`, `path`.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, a file that cannot be imported, or an unknown parameter.
+    """
+    described = []
+    for part in parse_spec(spec).parts():
+        entry = find("strategies", part.name, project=project)
+        definition = load_definition(entry)
+        described.append(
+            {
+                "spec": str(Spec(part.name, part.params)),
+                "doc": definition.doc,
+                "about": inspect.getdoc(inspect.getmodule(definition.function)) or "",
+                "kind": "wrapper" if isinstance(definition, Wrapper) else _KINDS[definition.shape],
+                "parameters": merge_params(part.name, part.name, definition.defaults, part.params),
+                "path": str(entry.path),
+            }
+        )
+    return described
 
 
 def is_bundled(entry: Entry) -> bool:

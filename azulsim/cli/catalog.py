@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from azulsim.cli.app import AsJson, Project, app, print_json
 
 if TYPE_CHECKING:
-    from azulsim.catalog import Kind
+    from azulsim.catalog import Entry, Kind
 
 
-def _add_list(kind: Kind, help_: str, example: str) -> None:
-    """Add `azulsim KIND list`."""
-    group = typer.Typer(help=help_, no_args_is_help=True, rich_markup_mode=None)
+def _add_group(kind: Kind, help_: str, example: str) -> typer.Typer:
+    """Add the group of commands about one kind, with the command `list`."""
+    group = typer.Typer(help=f"{help_}\n\n\b\nExample:\n  {example}", no_args_is_help=True, rich_markup_mode=None)
     app.add_typer(group, name=kind)
 
     @group.callback()
@@ -27,15 +27,30 @@ def _add_list(kind: Kind, help_: str, example: str) -> None:
 
         entries = list_entries(kind, project=project)
         if as_json:
-            fields = ("name", "summary", "origin", "path")
-            print_json([{field: str(getattr(entry, field)) for field in fields} for entry in entries])
+            print_json([_to_dict(entry) for entry in entries])
             return
         width = max((len(entry.name) for entry in entries), default=0)
         for entry in entries:
-            origin = "" if entry.origin == "bundled" else f"  [{entry.origin}: {entry.path}]"
-            typer.echo(f"{entry.name:<{width}}  {entry.summary}{origin}")
+            if not entry.is_wrapper:
+                typer.echo(_describe(entry, width))
+        if wrappers := [entry for entry in entries if entry.is_wrapper]:
+            typer.echo(f"\naround any of these, as in {wrappers[-1].name}(greedy):")
+            for entry in wrappers:
+                typer.echo(_describe(entry, width))
+
+    return group
 
 
-_add_list("strategies", "The strategies that can play.", "azulsim strategies list")
-_add_list("experiments", "The questions that can be run.", "azulsim experiments list --project ~/azul")
-_add_list("reports", "The pages that can be made of a run.", "azulsim reports list --json")
+def _to_dict(entry: Entry) -> dict[str, Any]:
+    shown = {field: str(getattr(entry, field)) for field in ("name", "summary", "origin", "path")}
+    return {**shown, "wrapper": entry.is_wrapper} if entry.kind == "strategies" else shown
+
+
+def _describe(entry: Entry, width: int) -> str:
+    origin = "" if entry.origin == "bundled" else f"  [{entry.origin}: {entry.path}]"
+    return f"{entry.name:<{width}}  {entry.summary}{origin}"
+
+
+strategies_group = _add_group("strategies", "The strategies that can play.", "azulsim strategies list")
+_add_group("experiments", "The questions that can be run.", "azulsim experiments list --project ~/azul")
+_add_group("reports", "The pages that can be made of a run.", "azulsim reports list --json")

@@ -1,4 +1,4 @@
-"""The public kit for people who test strategies, rules or engines of their own."""
+"""Counts of move sequences: a fingerprint of the legal moves."""
 
 from __future__ import annotations
 

@@ -1,0 +1,56 @@
+"""Writes the first version of what people add: a file that works, to be changed."""
+
+from __future__ import annotations
+
+import keyword
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import Literal, get_args
+
+from azulsim.catalog import list_entries
+from azulsim.errors import InputError
+
+StrategyKind = Literal["score", "position", "choose", "move"]
+"""Templates of strategies: see docs/STRATEGIES.md, "Four kinds"."""
+
+
+def write_strategy(name: str, *, kind: StrategyKind = "score", project: Path | None = None) -> tuple[Path, Path]:
+    """Write a strategy that plays, and a test that passes, both to be changed; return their paths.
+
+    Parameters
+    ----------
+    name : str
+        The strategy's name, and that of its file.
+    kind : str
+        What it is given: `"score"` (a move), `"position"` (and the position after it), `"choose"` (any Python), or
+        `"move"` (compiled code).
+    project : Path, optional
+        Folder in which `strategies/` and `tests/` are made; the working directory if left out.
+
+    Raises
+    ------
+    InputError
+        For a name that cannot be used or is taken, or a file that exists.
+    """
+    if kind not in get_args(StrategyKind):
+        raise InputError(f"kind {kind!r}: write one of {', '.join(get_args(StrategyKind))}")
+    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        raise InputError(f"strategy {name!r}: write a name of letters, digits and _, such as hoard_blue")
+    if name in sys.stdlib_module_names:
+        raise InputError(f"strategy {name!r}: a standard module of Python has this name; choose another")
+    folder = project or Path.cwd()
+    if taken := [entry for entry in list_entries("strategies", project=project) if entry.name == name]:
+        raise InputError(f"strategy {name!r}: there is one in {taken[0].path}; choose another name")
+    strategy, test = folder / "strategies" / f"{name}.py", folder / "tests" / f"test_{name}.py"
+    for path in (strategy, test):
+        if path.exists():
+            raise InputError(f"{path}: exists already, and is not overwritten")
+    for path, template in ((strategy, kind), (test, "test_new")):
+        text = resources.files("azulsim.templates").joinpath(f"{template}.py").read_text(encoding="utf-8")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.replace("new_strategy", name), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+    return strategy, test

@@ -1,0 +1,1 @@
+"""What `azulsim strategies new` writes: files that work as they are, under another name."""
