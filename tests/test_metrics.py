@@ -226,6 +226,17 @@ def test_lead_of_a_sure_winner_is_as_wide_as_that_of_a_share_that_never_varied(t
     assert lead["mde"] == pytest.approx(expected.mde)
 
 
+def test_ranks_and_cycles_are_those_of_the_planted_order(planted: Run) -> None:
+    ranks = metrics.ranks(planted)
+    for _, rows in ranks.groupby("players"):
+        assert list(rows["spec"]) == [STRONG, ODD, WEAK]
+        assert list(rows["rank"]) == list(rows["rank_low"]) == list(rows["rank_high"]) == [1, 2, 3]
+    cycles = metrics.cycles(planted)
+    assert list(cycles["players"]) == [2, 3]
+    assert (cycles["low"] <= 0.01).all()
+    assert (cycles["estimate"] < 0.1).all()
+
+
 def test_payoffs_are_mirrored_and_equal_those_found_by_hand(planted: Run) -> None:
     payoffs = metrics.payoffs(planted)
     for _, row in payoffs.iterrows():

@@ -37,7 +37,7 @@ from azulsim.metrics.marker import (
     taking_moves,
     takings,
 )
-from azulsim.metrics.ranking import leads, payoffs, ratings, strategy_results
+from azulsim.metrics.ranking import cycles, leads, payoffs, ranks, ratings, strategy_results
 
 __all__ = [
     "FINGERPRINT",
@@ -47,6 +47,7 @@ __all__ = [
     "Lineups",
     "bonuses",
     "compare_levels",
+    "cycles",
     "describe_rules",
     "distances",
     "ender_wins",
@@ -65,6 +66,7 @@ __all__ = [
     "next_round_associations",
     "payoffs",
     "point_sources",
+    "ranks",
     "ratings",
     "score_distribution",
     "scores",

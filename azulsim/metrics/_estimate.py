@@ -7,6 +7,7 @@ from them is decided in `azulsim.stats`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,11 +19,12 @@ from scipy import special
 
 from azulsim.metrics._tables import Outcome, Sums
 from azulsim.stats.hypotheses import assess_equal_means
-from azulsim.stats.intervals import POWER, make_estimates
+from azulsim.stats.intervals import POWER, Estimate, make_estimates
 
 LEVEL = 0.95
 NOT_SEEN = "never happened in these games"
-_ESTIMATE_COLUMNS = {"outcome", "unit", "estimate", "low", "high", "se", "n", "n_deals", "mde", "note"}
+ESTIMATE_NUMBERS = ["estimate", "low", "high", "se", "n", "n_deals", "mde", "note"]
+_ESTIMATE_COLUMNS = {"outcome", "unit", *ESTIMATE_NUMBERS}
 
 Array = npt.NDArray[Any]
 Coefficients = Callable[[Sequence[object]], Sequence[float]]
@@ -161,6 +163,16 @@ def scatter_influence(sums: Sums) -> tuple[Array, Array]:
     dense = np.zeros((int(deal.max()) + 1 if len(deal) else 0, *means.shape))
     dense[deal, sums.group] = influence
     return means, dense
+
+
+def describe_estimate(found: Estimate) -> dict[str, Any]:
+    """Return an estimate of `azulsim.stats` as the columns of a frame; the ends are NaN where it has no interval."""
+    known = found.method != "none"
+    numbers = [found.low, found.high, found.se]
+    low, high, se = numbers if known else [math.nan] * 3
+    mde = found.mde if known else math.nan
+    values = (found.value, low, high, se, found.n_rows, found.n_clusters, mde, found.note)
+    return dict(zip(ESTIMATE_NUMBERS, values, strict=True))
 
 
 def select_groups(sums: Sums, groups: Sequence[int]) -> Sums:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from azulsim.metrics._estimate import estimate, scatter_influence
+from azulsim.metrics._estimate import ESTIMATE_NUMBERS, describe_estimate, estimate, scatter_influence
 from azulsim.metrics._tables import Lineups, Outcome, Sums, choose_by_cell, collect, require_depth
 from azulsim.metrics.games import BY, OUTCOMES
 from azulsim.metrics.marker import offers_sql
@@ -81,11 +81,7 @@ def distances(run: Run, by: Sequence[str] = ("players",), *, lineups: Lineups = 
         A row a group and ordered pair of `spec` and `other`, with the outcome `distance`; two names of the same play
         have an interval that begins at 0.
     """
-    return make_distances(*_collect_traits(run, (*by, "spec"), lineups))
-
-
-def make_distances(traits: Sequence[Outcome], sums: Sums) -> pd.DataFrame:
-    """Estimate the distances between strategies from the sums of their traits."""
+    _, sums = _collect_traits(run, (*by, "spec"), lineups)
     outer = [str(name) for name in sums.keys if name != "spec"]
     means, influence = scatter_influence(sums)
     parts = []
@@ -95,42 +91,22 @@ def make_distances(traits: Sequence[Outcome], sums: Sums) -> pd.DataFrame:
         known = np.isfinite(means[places]).all(axis=0)
         found = estimate_distances(means[places][:, known], influence[np.ix_(deals, places, known)])
         for a, b in combinations(range(len(places)), 2):
-            pair = found.get(a, b)
+            pair = describe_estimate(found.get(a, b))
             for one, two in ((a, b), (b, a)):
                 parts.append(
                     {
                         **dict(zip(outer, keys, strict=True)),
                         "spec": rows["spec"].iloc[one],
                         "other": rows["spec"].iloc[two],
-                        "estimate": pair.value,
-                        "low": pair.low,
-                        "high": pair.high,
-                        "se": pair.se,
-                        "n": pair.n_rows,
-                        "n_deals": pair.n_clusters,
-                        "mde": pair.mde,
-                        "note": pair.note,
+                        "outcome": "distance",
+                        "unit": "sd",
+                        **pair,
                     }
                 )
-    columns = [
-        *outer,
-        "spec",
-        "other",
-        "outcome",
-        "unit",
-        "estimate",
-        "low",
-        "high",
-        "se",
-        "n",
-        "n_deals",
-        "mde",
-        "note",
-    ]
-    frame = pd.DataFrame(parts).assign(outcome="distance", unit="sd") if parts else pd.DataFrame(columns=columns)
+    frame = pd.DataFrame(parts, columns=[*outer, "spec", "other", "outcome", "unit", *ESTIMATE_NUMBERS])
     types = {name: sums.keys[name].dtype for name in outer}
     specs = sums.keys["spec"].dtype
-    return frame[columns].astype({**types, "spec": specs, "other": specs})
+    return frame.astype({**types, "spec": specs, "other": specs})
 
 
 def point_sources(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all") -> pd.DataFrame:

@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from azulsim.metrics._estimate import contrast, estimate, select_groups
-from azulsim.metrics._tables import Outcome, collect, list_cells
+from azulsim.metrics._estimate import (
+    ESTIMATE_NUMBERS,
+    contrast,
+    describe_estimate,
+    estimate,
+    scatter_influence,
+    select_groups,
+)
+from azulsim.metrics._tables import Outcome, Sums, collect, list_cells
 from azulsim.metrics.games import BY, OUTCOMES
-from azulsim.stats import fit_ratings
+from azulsim.stats import assess_cycles, estimate_ranks, fit_ratings
 
 if TYPE_CHECKING:
     from azulsim.log import Run
@@ -51,6 +58,33 @@ def leads(run: Run) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else ranked.assign(next=ranked["spec"])
 
 
+def ranks(run: Run) -> pd.DataFrame:
+    """Rank the strategies by win share at each player count, with rank intervals that hold all at once (95 %).
+
+    Returns
+    -------
+    DataFrame
+        A row a player count and strategy, best first: `rank`, `rank_low` and `rank_high` (between which places it may
+        be; who may have place 1 may be the best), `n_deals` and `note`. See `azulsim.stats.estimate_ranks`.
+    """
+    outcome = OUTCOMES["win_share"]
+    sums = collect(run, [outcome], BY, lineups="mixed")
+    parts = []
+    for _, rows in sums.keys.groupby([str(name) for name in sums.keys if name != "spec"], sort=False, observed=True):
+        group = select_groups(sums, rows.index.to_list())
+        count = group.count[:, 0]
+        means = group.total[:, 0] / count
+        found = estimate_ranks(means, group.group, group.deal, sizes=count, n_labels=len(rows), rng=RANK_SEED)
+        part = rows.assign(rank=found.rank, rank_low=found.low, rank_high=found.high)
+        parts.append(part.assign(n_deals=found.n_clusters, note=found.note).sort_values("rank", kind="stable"))
+    columns = [*sums.keys, "rank", "rank_low", "rank_high", "n_deals", "note"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+RANK_SEED = 0
+"""Of the bootstrap behind rank intervals, so that the same run gives the same page."""
+
+
 def payoffs(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:
     """Estimate how often each strategy finishes ahead of each other one at the same table, ties counting half.
 
@@ -59,30 +93,59 @@ def payoffs(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:
     DataFrame
         A row a group of `by` and `opponent`, with the outcome `ahead`.
     """
-    outcome = Outcome(
-        "ahead",
-        "CASE WHEN placement < other_placement THEN 1 WHEN placement = other_placement THEN 0.5 ELSE 0 END",
-        "share",
-        "Meetings in which the strategy finishes ahead of the opponent.",
-    )
+    frame = estimate(_collect_payoffs(run, by), [_AHEAD])
+    frame["opponent"] = pd.Categorical(frame["opponent"], categories=list(run.manifest.specs))
+    return frame
+
+
+_AHEAD = Outcome(
+    "ahead",
+    "CASE WHEN placement < other_placement THEN 1 WHEN placement = other_placement THEN 0.5 ELSE 0 END",
+    "share",
+    "Meetings in which the strategy finishes ahead of the opponent.",
+)
+
+
+def _collect_payoffs(run: Run, by: Sequence[str]) -> Sums:
     tables = """
     meetings AS (
         SELECT played.*, other.spec::VARCHAR AS opponent, other.placement AS other_placement
         FROM played JOIN games other ON other.game = played.game AND other.seat <> played.seat
         WHERE played.is_mixed AND other.spec::VARCHAR <> played.spec::VARCHAR
     )"""
-    sums = collect(
-        run,
-        [outcome],
-        [*by, "opponent"],
-        base="meetings",
-        tables=tables,
-        lineups="mixed",
-        extra={"opponent": "opponent"},
-    )
-    frame = estimate(sums, [outcome])
-    frame["opponent"] = pd.Categorical(frame["opponent"], categories=list(run.manifest.specs))
-    return frame
+    keys = [*by, "opponent"]
+    return collect(run, [_AHEAD], keys, base="meetings", tables=tables, lineups="mixed", extra={"opponent": "opponent"})
+
+
+def cycles(run: Run) -> pd.DataFrame:
+    """Estimate the cyclic share of who finishes ahead of whom (outcome `cyclic`), by player count.
+
+    It is 0 if a strength a strategy explains all pairs, 1 if all is rock, paper, scissors; see
+    `azulsim.stats.assess_cycles`. Player counts at which fewer than three strategies, or not all pairs, met are left
+    out.
+    """
+    sums = _collect_payoffs(run, BY)
+    means, influence = scatter_influence(sums)
+    outer = [str(name) for name in sums.keys if name not in ("spec", "opponent")]
+    parts = []
+    for keys, rows in sums.keys.groupby(outer, sort=False, observed=True):
+        codes, names = pd.factorize(rows["spec"])
+        others = names.get_indexer(pd.Index(rows["opponent"]))
+        n, places = len(names), rows.index.to_numpy()
+        if n < 3 or len(rows) < n * (n - 1):
+            continue
+        shares, meetings = np.zeros((n, n)), np.zeros((n, n))
+        shares[codes, others] = means[places, 0]
+        meetings[codes, others] = np.bincount(sums.group, sums.count[:, 0], len(sums.keys))[places]
+        deals = influence[:, places, 0].any(axis=1)
+        errors = np.zeros((int(deals.sum()), n, n))
+        errors[:, codes, others] = influence[deals][:, places, 0]
+        found = assess_cycles(shares, errors, meetings)
+        part = describe_estimate(found)
+        parts.append({**dict(zip(outer, keys, strict=True)), "outcome": "cyclic", "unit": "share", **part})
+    columns = [*outer, "outcome", "unit", *ESTIMATE_NUMBERS]
+    frame = pd.DataFrame(parts, columns=columns)
+    return frame.astype({name: sums.keys[name].dtype for name in outer}) if parts else frame
 
 
 def ratings(run: Run) -> pd.DataFrame:
@@ -103,7 +166,7 @@ def ratings(run: Run) -> pd.DataFrame:
         if several_rules:
             frame.insert(0, "rules", str(label))
         parts.append(frame)
-    columns = ["players", "spec", "outcome", "unit", "estimate", "low", "high", "se", "n", "n_deals", "mde", "note"]
+    columns = ["players", "spec", "outcome", "unit", *ESTIMATE_NUMBERS]
     frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
     return frame.sort_values([name for name in ("rules", "players") if name in frame], kind="stable", ignore_index=True)
 

@@ -27,7 +27,7 @@ from azulsim.stats.intervals import (
     estimate_ratio_by_group,
 )
 from azulsim.stats.pairs import ELO_SCALE, PairSummary, summarize_pairs, to_elo
-from azulsim.stats.payoff import Payoffs, estimate_payoffs
+from azulsim.stats.payoff import Payoffs, assess_cycles, estimate_payoffs
 from azulsim.stats.ratings import Ratings, fit_ratings
 from azulsim.stats.resample import Ranks, draw_cluster_weights, estimate_quantiles, estimate_ranks
 
@@ -45,6 +45,7 @@ __all__ = [
     "Ratings",
     "adjust_fdr",
     "adjust_holm",
+    "assess_cycles",
     "assess_equal_means",
     "assess_equivalence",
     "compare_independent",

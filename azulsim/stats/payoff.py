@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
 from azulsim.errors import InputError
 from azulsim.stats._arrays import FloatArray, IntArray, check_codes, check_level, check_values, encode_ids, freeze
-from azulsim.stats.intervals import Estimate, Estimates, estimate_by_group
+from azulsim.stats.intervals import POWER, Estimate, Estimates, estimate_by_group
 
 NEVER_MET = "never met"
+NO_DIFFERENCE = "no difference between players stands out from noise"
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +127,81 @@ def estimate_payoffs(
         level=level,
         _pairs=pairs,
     )
+
+
+def assess_cycles(
+    shares: npt.ArrayLike, influence: npt.ArrayLike, meetings: npt.ArrayLike, *, level: float = 0.95
+) -> Estimate:
+    """Estimate the cyclic share: how much of who beats whom no single strength a player can explain.
+
+    The log odds A of the shares split into differences of strengths (the means of the rows) and a cyclic rest C (Hodge
+    decomposition); the cyclic share is |C|^2/|A|^2, 0 if one number a player says it all, 1 for rock, paper, scissors.
+    Noise alone makes |A|^2 and, more so, |C|^2 too great; its part is subtracted from both.
+
+    Parameters
+    ----------
+    shares : (n, n) floats
+        How often the row finishes ahead of the column; `shares + shares.T == 1` off the diagonal.
+    influence : (clusters, n, n) floats
+        Each cluster's part in the error of each share, antisymmetric, summing to 0 over clusters.
+    meetings : (n, n) numbers
+        Meetings behind each share; half a win and half a loss are added to each, so that log odds are finite.
+    level : float
+        Level of the interval, which is cut off at 0 and 1.
+
+    Raises
+    ------
+    InputError
+        For fewer than three players, shapes that do not fit, or a pair that never met.
+    """
+    check_level(level)
+    share, error, count = (np.asarray(a, np.float64) for a in (shares, influence, meetings))
+    n = len(share)
+    if n < 3 or share.shape != (n, n) or count.shape != (n, n) or error.shape[1:] != (n, n):
+        raise InputError(f"shares {share.shape}, influence {error.shape}: wanted (n, n) and (clusters, n, n), n >= 3")
+    first, second = np.triu_indices(n, 1)
+    if not (count[first, second] > 0).all():
+        raise InputError("meetings: some pair never met")
+    size = count[first, second]
+    shrunk = (share[first, second] * size + 0.5) / (size + 1)
+    odds = special.logit(shrunk)
+    noise = error[:, first, second] * (size / (size + 1) / (shrunk * (1 - shrunk)))
+    cyclic, cyclic_noise = _drop_strengths(odds[None], n)[0], _drop_strengths(noise, n)
+    n_clusters = len(noise)
+    more = n_clusters / max(n_clusters - 1, 1)
+    whole = float(odds @ odds) - more * float((noise**2).sum())
+    part = float(cyclic @ cyclic) - more * float((cyclic_noise**2).sum())
+    empty = Estimate(0.0, 0.0, 1.0, 0.0, n_clusters, int(size.sum()), level, mde=1.0, method="none", note=NO_DIFFERENCE)
+    if n_clusters < 2 or whole <= 0:
+        return empty
+    kappa = min(max(part / whole, 0.0), 1.0)
+    # The variance of a quadratic form v'Mv with M = P - kappa I, where P takes strengths out, and v is normal.
+    outer = more * (cyclic_noise.T @ noise - kappa * noise.T @ noise)
+    twice = 2 * float((outer * outer.T).sum())
+    slope = more * float(((cyclic_noise @ cyclic - kappa * noise @ odds) ** 2).sum())
+    se = float(np.sqrt(max(4 * slope - twice, twice))) / whole
+    plain = more * cyclic_noise.T @ cyclic_noise
+    null = float(np.sqrt(2 * (plain * plain).sum())) / whole
+    t = float(special.stdtrit(n_clusters - 1, 0.5 + level / 2))
+    return replace(
+        empty,
+        value=kappa,
+        low=max(part / whole - t * se, 0.0),
+        high=min(max(part / whole + t * se, kappa), 1.0),
+        se=se,
+        mde=min(float(special.ndtri(0.5 + level / 2) + special.ndtri(POWER)) * null, 1.0),
+        method="t",
+        note="",
+    )
+
+
+def _drop_strengths(odds: FloatArray, n: int) -> FloatArray:
+    """Take from log odds of pairs (rows x pairs, in the order of `triu_indices`) what strengths explain."""
+    first, second = np.triu_indices(n, 1)
+    full = np.zeros((len(odds), n, n))
+    full[:, first, second], full[:, second, first] = odds, -odds
+    strength = full.mean(axis=2)
+    return np.asarray(odds - (strength[:, first] - strength[:, second]))
 
 
 def _pairs_of_rows(games: IntArray) -> tuple[IntArray, IntArray]:

@@ -169,6 +169,7 @@ def estimate_ranks(
     clusters: npt.ArrayLike,
     *,
     n_labels: int | None = None,
+    sizes: npt.ArrayLike | None = None,
     rng: np.random.Generator | int,
     n_boot: int = 2000,
     level: float = 0.95,
@@ -190,6 +191,8 @@ def estimate_ranks(
         Clusters shared by labels make their differences more precise.
     n_labels : int, optional
         Number of labels, to be sure that none is missing.
+    sizes : (n,) numbers, optional
+        How many observations each row is the mean of; left out, 1.
     rng : Generator or int
         The source of luck; the same seed gives the same intervals.
     n_boot : int
@@ -209,9 +212,12 @@ def estimate_ranks(
     cluster_codes, _ = encode_ids(clusters, len(values), "clusters")
     _, cluster_codes = np.unique(cluster_codes, return_inverse=True)
     n_clusters = int(cluster_codes.max()) + 1
-    cells = sum_cells(cluster_codes, n_clusters, codes, size, values)
+    counts = np.ones(len(values)) if sizes is None else check_values(sizes, "sizes")
+    if len(counts) != len(values) or (counts <= 0).any():
+        raise InputError("sizes: must hold a number above 0 for each row")
+    cells = sum_cells(cluster_codes, n_clusters, codes, size, values * counts, counts)
     rows, sums = np.zeros((n_clusters, size)), np.zeros((n_clusters, size))
-    rows[cells.group, cells.cluster], sums[cells.group, cells.cluster] = cells.n_rows, cells.sums[0]
+    rows[cells.group, cells.cluster], sums[cells.group, cells.cluster] = cells.sums[1], cells.sums[0]
     if not rows.sum(axis=0).all():
         raise InputError(f"labels: label {int(np.flatnonzero(rows.sum(axis=0) == 0)[0])} has no rows")
     mean = sums.sum(axis=0) / rows.sum(axis=0)

@@ -84,3 +84,57 @@ def test_never_met_and_self_play():
 def test_bad_input_gets_one_sentence(rows, words):
     with pytest.raises(InputError, match=words):
         stats.estimate_payoffs(*rows)
+
+
+def draw_pairs(odds: np.ndarray, n_clusters: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Draw who beats whom, ten meetings a pair and cluster; return shares, influence and meetings."""
+    n, meetings = len(odds), 10
+    upper = np.triu(np.ones((n, n), bool), 1)
+    won = rng.binomial(meetings, 1 / (1 + np.exp(-odds)), size=(n_clusters, n, n)) * upper
+    share = won + (meetings - won.transpose(0, 2, 1)) * upper.T
+    share = share / meetings
+    mean = share.mean(axis=0)
+    np.fill_diagonal(mean, 0.5)
+    influence = (share - mean) / n_clusters
+    influence[:, np.arange(n), np.arange(n)] = 0
+    return mean, influence, np.full((n, n), meetings * n_clusters)
+
+
+def test_cyclic_share_of_rock_paper_scissors_is_one() -> None:
+    share = np.array([[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]])
+    found = stats.assess_cycles(share, np.zeros((9, 3, 3)), np.full((3, 3), 1000))
+    assert found.value == pytest.approx(1)
+    strengths = np.array([1.0, 0.2, -0.4])
+    share = 1 / (1 + np.exp(strengths - strengths[:, None]))
+    found = stats.assess_cycles(share, np.zeros((9, 3, 3)), np.full((3, 3), 1e12))
+    assert found.value == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("twist", [0.0, 0.25, 1.0])
+def test_cyclic_share_is_covered_and_free_of_noise(twist: float) -> None:
+    rng = np.random.default_rng(3)
+    n = 6
+    strengths = np.linspace(0.5, -0.5, n)
+    transitive = strengths[:, None] - strengths
+    step = (np.arange(n) - np.arange(n)[:, None]) % n
+    cyclic = twist * np.sin(2 * np.pi * step / n)
+    odds = transitive + cyclic
+    truth = (cyclic**2).sum() / (odds**2).sum()
+    found = [stats.assess_cycles(*draw_pairs(odds, 40, rng)) for _ in range(400)]
+    hits = np.mean([one.low <= truth <= one.high for one in found])
+    assert hits > 0.92
+    assert np.mean([one.value for one in found]) == pytest.approx(truth, abs=0.02)
+
+
+def test_cyclic_share_of_nothing_but_noise_is_not_told() -> None:
+    rng = np.random.default_rng(4)
+    found = [stats.assess_cycles(*draw_pairs(np.zeros((5, 5)), 30, rng)) for _ in range(50)]
+    assert np.mean([(one.low, one.high) == (0, 1) for one in found]) > 0.4
+    assert np.mean([one.high - one.low for one in found]) > 0.7
+
+
+@pytest.mark.parametrize(("shape", "words"), [((2, 9), "n >= 3"), ((3, 9), "never met")])
+def test_cycles_need_three_players_that_all_met(shape: tuple[int, int], words: str) -> None:
+    n, clusters = shape
+    with pytest.raises(InputError, match=words):
+        stats.assess_cycles(np.full((n, n), 0.5), np.zeros((clusters, n, n)), np.zeros((n, n)))

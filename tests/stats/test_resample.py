@@ -128,3 +128,20 @@ def test_ranks_of_one_cluster_or_no_variation_stay_open_or_certain():
 def test_bad_input_gets_one_sentence(call, words):
     with pytest.raises(InputError, match=words):
         call()
+
+
+def test_ranks_of_means_with_sizes_are_those_of_the_rows() -> None:
+    rng = np.random.default_rng(6)
+    labels, clusters = rng.integers(0, 4, 600), rng.integers(0, 30, 600)
+    values = rng.normal(size=600) + 0.3 * labels
+    keys, cell = np.unique(labels * 30 + clusters, return_inverse=True)
+    sizes = np.bincount(cell)
+    means = np.bincount(cell, values) / sizes
+    rows = stats.estimate_ranks(values, labels, clusters, rng=1)
+    cells = stats.estimate_ranks(means, keys // 30, keys % 30, sizes=sizes, rng=1)
+    assert cells.mean == pytest.approx(rows.mean)
+    assert (cells.low == rows.low).all()
+    assert (cells.high == rows.high).all()
+    assert cells.critical == pytest.approx(rows.critical)
+    with pytest.raises(InputError, match="sizes"):
+        stats.estimate_ranks(means, keys // 30, keys % 30, sizes=0 * sizes, rng=1)
