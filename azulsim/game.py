@@ -8,20 +8,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from azulsim import __version__
 from azulsim.arena import Block, play_block
 from azulsim.engine import core, general, table
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.engine.move import format_code
 from azulsim.engine.record import ALLOWED, JOKER, KEEP_SHIFT, MAX_LEGAL, WITH_JOKERS, make_template
 from azulsim.errors import InputError, RunError
-from azulsim.notation import Board, Luck, Position, Supply, draw_svg
+from azulsim.notation import (
+    Board,
+    GameRecord,
+    Luck,
+    Position,
+    Round,
+    Supply,
+    draw_svg,
+    parse_game,
+    parse_move,
+    parse_placing,
+)
 from azulsim.rules import COLORS, MAX_PLAYERS, MIN_PLAYERS, Rules, Termination
 from azulsim.schema import COLOR_NAMES, MAX_DEALS, MOVE_COLOR_NAMES
 from azulsim.strategy.view import counts_by_color, lines_text, tiles_text, wall_text
@@ -38,6 +52,22 @@ class Outcome:
     placements: list[int]
     """1 is best; ties share a place (1, 1, 3)."""
     win_shares: list[float]
+    rows: list[int]
+    """Complete rows, columns and colors, for which bonuses are counted in the scores."""
+    columns: list[int]
+    colors: list[int]
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """What the last wall-tiling did to one seat."""
+
+    tiles: tuple[tuple[int, int, str, int], ...]
+    """Row and column, from 1, kind and points of each tile placed, in order."""
+    penalty: int
+    """Points due for the floor line and the marker."""
+    paid: int
+    """Points taken off: less than the penalty where the score would have fallen below 0."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +99,9 @@ class _Point:
 class Game:
     """One game, played move by move.
 
+    `repr` gives an expression that makes the game again, its past and its future included; `str` a line for people.
+    Games are equal if the same players made the same decisions from the same start, with the same luck and rules.
+
     Parameters
     ----------
     players : int
@@ -90,7 +123,7 @@ class Game:
         if not isinstance(players, int | np.integer) or not MIN_PLAYERS <= players <= MAX_PLAYERS:
             raise InputError(f"players = {players!r}: must be from {MIN_PLAYERS} to {MAX_PLAYERS}")
         _check_luck(seed, deal)
-        self.rules = rules or Rules()
+        self.rules = _check_rules(rules)
         self.players = players
         self.seed, self.deal = seed, deal
         self._continuation = 0
@@ -101,6 +134,8 @@ class Game:
         self._deal_key = np.uint64(game_key(np.uint64(root_key(seed, DEAL_DOMAIN)), deal, 0))
         self._now = _Point(make_template(self.rules, players), [""] * players)
         self._past: list[_Point] = []
+        self._is_laid = False
+        """True if the game began with a table set up by hand, not with a deal."""
         self._deal()
 
     @classmethod
@@ -167,6 +202,7 @@ class Game:
         state["round"], state["seat"], state["starter"] = round, seat, starter
         state["holder"] = -1 if holder is None else holder
         game._now.floors = list(floors)
+        game._is_laid = True
         return game
 
     @classmethod
@@ -213,6 +249,69 @@ class Game:
         elif position.row is not None:
             game._go_on_tiling(position.seat or 0)
         return game
+
+    @classmethod
+    def from_text(cls, text: str) -> Game:
+        """Play a game again from its text (docs/NOTATION.md), and go on with it where the text ends.
+
+        What the text tells beside the decisions, such as displays and scores, is held against the game.
+
+        Raises
+        ------
+        InputError
+            If the text is no game, tells neither a seed nor a start that keeps its luck, or contradicts the rules.
+
+        Examples
+        --------
+        >>> game = Game(players=2, seed=7).play("2B3")
+        >>> Game.from_text(str(game.record())) == game
+        True
+        """
+        record = parse_game(text)
+        has_luck = record.seed is not None or (record.start is not None and record.start.luck is not None)
+        if not has_luck:
+            raise InputError("game: there is no header seed, without which the tiles of later rounds are not known")
+        seed, deal = record.seed or 0, record.deal or 0
+        if record.start is None:
+            game = cls(len(record.players), rules=record.rules, seed=seed, deal=deal)
+        else:
+            game = cls.from_position(record.start, seed=seed, deal=deal)
+        game.specs = record.players if any(record.players) else ()
+        for played in record.rounds:
+            game._play_round(played)
+        game._hold_against(record)
+        return game
+
+    def _play_round(self, played: Round) -> None:
+        """Play the decisions of a round as it was written down."""
+        where = f"game, round {played.number}"
+        if self.is_over or played.number != self.round:
+            raise InputError(f"{where}: " + ("the game is over" if self.is_over else f"round {self.round} is played"))
+        if played.displays and list(played.displays) != self.displays:
+            dealt = " ".join(tiles or "-" for tiles in self.displays)
+            raise InputError(f"{where}: the displays are not those that the seed deals, {dealt}")
+        decisions: list[tuple[int | None, str]] = [(None, str(move)) for move in played.moves]
+        decisions += [(seat, str(placing)) for seat, placing in played.placings]
+        if played.moves and played.seat != self.seat:
+            raise InputError(f"{where}: it is the turn of seat {self.seat}, not of seat {played.seat}")
+        for seat, text in decisions:
+            if seat is not None and (self.placing is None or seat != self.placing.seat):
+                raise InputError(f"{where}: {text} is no decision that seat {seat} has to make")
+            try:
+                self.play(text)
+            except InputError as error:
+                raise InputError(f"{where}: {error}") from None
+
+    def _hold_against(self, record: GameRecord) -> None:
+        """Refuse a record whose results are not those of this game, which played its decisions."""
+        mine = self.record()
+        for told, true in zip(record.rounds, mine.rounds, strict=False):
+            if told.scores and told.scores != true.scores:
+                raise InputError(f"game, round {told.number}: the scores are {true.scores or 'not known yet'}")
+        for name in ("scores", "placements", "termination"):
+            told, true = getattr(record, name), getattr(mine, name)
+            if told and told != true:
+                raise InputError(f"game: the header {name} does not fit: it must be {true or 'left out'}")
 
     def _close(self, termination: Termination) -> None:
         """Rank the players of a game that is over, its bonuses counted already."""
@@ -275,6 +374,61 @@ class Game:
             rules=self.rules,
         )
 
+    def record(self) -> GameRecord:
+        """Return the whole game so far as a frozen value, which `str` turns into the text that `from_text` reads.
+
+        Seats that nobody named are named by empty texts. A game that began with a deal tells its seed, any other one
+        the position at which it began.
+        """
+        views = [self.look_back(n) for n in range(len(self.moves) + 1)]
+        played = [list(numbers) for _, numbers in groupby(range(len(views)), key=lambda n: views[n].round)]
+        outcome = self.outcome
+        return GameRecord(
+            players=self.specs or ("",) * self.players,
+            rules=self.rules,
+            version=__version__,
+            seed=None if self._is_laid else self.seed,
+            deal=None if self._is_laid else self.deal,
+            start=views[0].position() if self._is_laid else None,
+            rounds=tuple(self._record_round(views, numbers) for numbers in played if not views[numbers[0]].is_over),
+            scores=tuple(outcome.scores) if outcome else (),
+            placements=tuple(outcome.placements) if outcome else (),
+            termination=self.termination,
+        )
+
+    def _record_round(self, views: Sequence[Game], numbers: Sequence[int]) -> Round:
+        """Return the round in which decisions were made, `numbers`, from the game before each and after the last."""
+        first = views[numbers[0]]
+        decisions = [(views[n].decider, self.moves[n]) for n in numbers if n < len(self.moves)]
+        end = min(numbers[-1] + 1, len(self.moves))
+        is_finished = bool(decisions) and (views[end].is_over or views[end].round > first.round)
+        before, after = views[end - 1], views[end]
+        gains = [int(entry["gain"]) - int(entry["paid"]) for entry in after._now.ledger[: self.players]]
+        return Round(
+            number=first.round,
+            displays=() if self._is_laid and numbers[0] == 0 else tuple(first.displays),
+            seat=first.decider,
+            moves=tuple(parse_move(text) for _, text in decisions if not text.startswith("@")),
+            placings=tuple((seat, parse_placing(text)) for seat, text in decisions if text.startswith("@")),
+            scores=tuple(map(sum, zip(before.scores, gains, strict=True))) if is_finished else (),
+        )
+
+    def look_back(self, n: int) -> Game:
+        """Return the game as it was after its first `n` decisions, as a game of its own.
+
+        Examples
+        --------
+        >>> game = Game(players=2, seed=7)
+        >>> game.play("2B3").look_back(0).displays == Game(players=2, seed=7).displays
+        True
+        """
+        if not 0 <= n <= len(self.moves):
+            raise InputError(f"n = {n}: must be from 0 to {len(self.moves)}, the number of decisions so far")
+        twin = copy(self)
+        twin._now = (self._past[n] if n < len(self.moves) else self._now).copy()
+        twin._past, twin.moves = self._past[:n], self.moves[:n]
+        return twin
+
     def _repr_svg_(self) -> str:
         return draw_svg(self.position(hidden=False), names=self.specs)
 
@@ -291,6 +445,11 @@ class Game:
     def seat(self) -> int:
         """The seat to move."""
         return int(self._state["seat"])
+
+    @property
+    def decider(self) -> int:
+        """The seat whose decision it is: the seat to move, or the one that places a tile."""
+        return self.placing.seat if self.placing else self.seat
 
     @property
     def starter(self) -> int:
@@ -376,8 +535,7 @@ class Game:
         if text not in self.legal_moves():
             legal = self.legal_moves()
             hint = f"legal: {', '.join(legal[:12])}{' ...' if len(legal) > 12 else ''}" if legal else "it is over"
-            seat = self.placing.seat if self.placing else self.seat
-            raise InputError(f"move {move!r} is not legal for seat {seat} in round {self.round}; {hint}")
+            raise InputError(f"move {move!r} is not legal for seat {self.decider} in round {self.round}; {hint}")
         self._past.append(self._now.copy())
         self.moves.append(text)
         if self.placing:
@@ -445,7 +603,7 @@ class Game:
         """Take back the last move; return the game itself."""
         if not self._past:
             raise InputError("there is no move to take back")
-        self._now = self._past.pop()
+        self._now = self._past.pop().copy()
         self.moves.pop()
         return self
 
@@ -477,6 +635,29 @@ class Game:
     # ---- the end
 
     @property
+    def tilings(self) -> tuple[Tiling, ...]:
+        """What the last wall-tiling did, in seat order: of the round before, or of the last one when it is over.
+
+        While tiles are placed, what was placed in this wall-tiling so far.
+        """
+        return tuple(self._read_tiling(seat) for seat in range(self.players))
+
+    def _read_tiling(self, seat: int) -> Tiling:
+        entry, wall = self._now.ledger[seat], int(self._state["wall"][seat])
+        placed = [
+            (row, int(entry["tiled"]) >> 6 * row & 7, COLOR_NAMES[int(entry["tiled"]) >> 6 * row + 3 & 7])
+            for row in range(5)
+            if int(entry["tiled"]) >> 6 * row & 7
+        ]
+        for row, column, _ in placed:
+            wall &= ~(1 << 5 * row + column - 1)
+        tiles = []
+        for row, column, kind in placed:
+            tiles.append((row + 1, column, kind, int(general.points_at(self._state, wall, row, column - 1))))
+            wall |= 1 << 5 * row + column - 1
+        return Tiling(tuple(tiles), int(entry["penalty"]), int(entry["paid"]))
+
+    @property
     def termination(self) -> Termination:
         """How the game ended; `Termination.NONE` while it goes on."""
         return Termination(int(self._state["termination"]))
@@ -492,9 +673,19 @@ class Game:
         if not self.is_over:
             return None
         ends = self._now.ledger[: self.players]
-        return Outcome(self.termination, self.scores, ends["placement"].tolist(), ends["win_share"].tolist())
+        fields = ("placement", "win_share", "rows", "columns", "colors")
+        return Outcome(self.termination, self.scores, *(ends[name].tolist() for name in fields))
+
+    def __eq__(self, other: object) -> bool:
+        """Return True for the same decisions from the same start, by the same players, with the same luck and rules."""
+        return self.record() == other.record() if isinstance(other, Game) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
+        return f"Game.from_text({str(replace(self.record(), version=''))!r})"
+
+    def __str__(self) -> str:
         names = self.specs or tuple(f"seat {seat}" for seat in range(self.players))
         standing = ", ".join(f"{name} {score}" for name, score in zip(names, self.scores, strict=True))
         if self.is_over:
@@ -527,7 +718,7 @@ def play(*specs: str, seed: int = 0, deal: int = 0, rules: Rules | None = None, 
     _check_luck(seed, deal)
     players = len(specs)
     seats = tuple(range(players))
-    block = Block(0, players, rules or Rules(), specs, seats, (seats,), seed, deal, 1, "moves")
+    block = Block(0, players, _check_rules(rules), specs, seats, (seats,), seed, deal, 1, "moves")
     tables = play_block(block, project=project)
     if tables.failures:
         failure = tables.failures[0]
@@ -536,6 +727,14 @@ def play(*specs: str, seed: int = 0, deal: int = 0, rules: Rules | None = None, 
     game.specs = specs
     replay_moves(game, tables.moves, tables.rounds)
     return game
+
+
+def _check_rules(rules: Rules | None) -> Rules:
+    if rules is None:
+        return Rules()
+    if not isinstance(rules, Rules):
+        raise InputError(f"rules = {rules!r}: must be Rules, such as Rules(wall='gray')")
+    return rules
 
 
 def _check_luck(seed: int, deal: int) -> None:
@@ -624,4 +823,4 @@ def _read_lines(lines: Sequence[str]) -> tuple[int, int, int, int]:
     return counts, colors, jokers, full
 
 
-__all__ = ["Game", "Outcome", "Placing", "play"]
+__all__ = ["Game", "Outcome", "Placing", "Tiling", "play"]

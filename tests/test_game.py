@@ -83,7 +83,7 @@ def test_a_game_shows_what_the_reference_shows(players: int, rules: Rules) -> No
     assert (outcome.scores, outcome.placements) == (reference.scores(), reference.placements())
     assert outcome.win_shares == reference.win_shares()
     assert game.legal_moves() == []
-    assert "over after" in repr(game)
+    assert "over after" in str(game)
 
 
 @pytest.mark.parametrize("players", [2, 4])

@@ -115,5 +115,5 @@ def test_printed_walls_of_a_position_are_tiled_at_once() -> None:
 def test_a_game_draws_itself_and_stays_short_as_text() -> None:
     game = Game(2, seed=1)
     assert game._repr_svg_().startswith("<svg")
-    assert len(repr(game)) < 100
+    assert len(str(game)) < 100
     assert game.position().termination == Termination.NONE
