@@ -127,14 +127,46 @@ def explain(position: Position | str, spec: str, *, project: Path | None = None)
     return Explanation(strategy.spec, position, tuple(reversed(candidates)), _find_shown(strategy))
 
 
+def choose_move(strategy: Strategy, game: Game, turn: int, memory: npt.NDArray[np.uint8]) -> str:
+    """Let a strategy decide one move of a game in which it sits, as it would in a run.
+
+    Parameters
+    ----------
+    turn : int
+        Where its stream of decision keys is.
+    memory : uint8[workspace]
+        Its own memory in this game, at least one byte; a strategy may change it.
+
+    Raises
+    ------
+    StrategyError
+        If the strategy fails, or answers with something that is not a legal move.
+    """
+    code = _Asked(strategy, game, turn, memory).judge()[1]
+    move = format_code(code) if code >= 0 else ""
+    if move not in game.legal_moves():
+        raise StrategyError(f"{strategy.spec}: the answer is not a legal move, or a score is NaN or infinite")
+    return move
+
+
+def describe_moves(game: Game) -> dict[str, Move]:
+    """Return the fields of every legal move, by its text; none while tiles are placed."""
+    record, allowed, records = game._now.record[0], np.zeros(1, ALLOWED), np.zeros(MAX_LEGAL, MOVE)
+    if game.is_over or game.placing:
+        return {}
+    table.allow_all(record, allowed[0])
+    rows = records[: table.fill_moves(record, allowed[0], records)].tolist()
+    return {format_code(code): Move._make(map(float, fields)) for code, *fields in rows}
+
+
 class _Asked:
     """A strategy that was asked for a move."""
 
-    def __init__(self, strategy: Strategy, game: Game, turn: int) -> None:
+    def __init__(self, strategy: Strategy, game: Game, turn: int, memory: npt.NDArray[np.uint8] | None = None) -> None:
         self.strategy, self.game, self.turn = strategy, game, turn
         self.key = np.uint64(next_key(np.uint64(turn)))
         self.record = game._now.record
-        self.memory = np.zeros(max(1, strategy.definition.workspace), np.uint8)
+        self.memory = np.zeros(max(1, strategy.definition.workspace), np.uint8) if memory is None else memory
         self.seat = np.zeros(1, SEAT)
         strategy.fill_seat(self.seat[0], is_general=bool(self.record[0]["is_general"]))
         self.seat["workspace"] = address_of(self.memory)
