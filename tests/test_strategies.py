@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from playing import begin_games, play
+from playing import assert_same, begin_games, play
 from scipy import stats
 from test_strategies_doc import split_doc
 
@@ -17,6 +17,7 @@ from azulsim.engine import driver
 from azulsim.engine.move import MOVE
 from azulsim.engine.record import MAX_LEGAL
 from azulsim.registry import list_strategies, make_strategy
+from azulsim.rules import VARIANTS
 
 BUNDLED = [entry.name for entry in list_strategies() if entry.origin == "bundled"]
 
@@ -40,6 +41,18 @@ def test_every_strategy_finishes_its_games(name: str, players: int) -> None:
     assert tables.failures == []
     assert len(tables.games) == 20 * players
     assert set(tables.games["termination"]) <= {1, 2, 3}
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_strategy_plays_every_variant(name: str) -> None:
+    for number, rules in enumerate(VARIANTS.values()):
+        assert play(name, players=2 + number % 3, deals=2, rules=rules, depth="games").failures == []
+
+
+@pytest.mark.parametrize("name", [name for name in BUNDLED if make_strategy(name).definition.shape == "score_position"])
+def test_scores_of_a_position_are_the_same_compiled_and_plain(name: str) -> None:
+    fast, plain = (play(make_strategy(name, speed=speed), players=2, deals=1) for speed in ("compiled", "plain"))
+    assert_same(fast, plain)
 
 
 def test_strategies_of_different_names_play_differently() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import azulsim
-from azulsim.catalog import Entry
+from azulsim.catalog import Entry, list_entries
 from azulsim.engine import move
 from azulsim.registry import list_strategies, list_wrappers, load_definition
 from azulsim.strategy import Definition, Move, Spot, Wrapper, toolbox
@@ -133,15 +133,17 @@ def test_the_examples_of_the_document_run(
             names.append(re.findall(r"^def (\w+)", example, re.MULTILINE)[-1])
         else:
             exec(compile(example, str(DOCUMENT), "exec"), {})
-    assert len(names) == 5
+    assert len(names) == 6
     printed = capsys.readouterr()
     assert "over after" in printed.out
     assert "runs" not in printed.err
-    entries = {entry.name: entry for entry in list_strategies()}
-    shapes = [load_definition(entries[name]).shape for name in names]
+    entries = {entry.name: entry for entry in list_entries("strategies")}
+    definitions = [load_definition(entries[name]) for name in names]
+    shapes = [definition.shape for definition in definitions if isinstance(definition, Definition)]
     assert shapes == ["score", "score_position", "choose", "move", "score"]
     assert load_definition(entries[names[4]]).place is not None
-    assert azulsim.play(names[0], names[3]).is_over
+    assert isinstance(definitions[5], Wrapper)
+    assert azulsim.play(names[0], f"{names[5]}({names[3]})").is_over
 
 
 def write_tables(text: str) -> str:
