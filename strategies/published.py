@@ -119,7 +119,8 @@ def azulzero_linear(move: Move) -> float:
     """A linear function of the tiles taken and the line, one for completed lines, one for others, one for the floor.
 
     Overflow counts as the floor does, the marker not at all. Ties go to the first color in the order of the wall's top
-    row, then to the center, then to the display with the highest number.
+    row, then to the center, then to the display with the highest number. (By a slip the program itself values the floor
+    higher where line 1 is closed to a color; here its formula is played.)
 
     Source: RedaBenDjelloun/AzulZero, with the nine numbers tuned there against random play. Bad at: the wall, which it
     never looks at.

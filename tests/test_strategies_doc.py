@@ -166,4 +166,4 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["measure"]:
         measured = {name: measure_share(name) for name in list_measured()}
         MEASURED.write_text(json.dumps(measured, indent=0) + "\n", encoding="utf-8")
-    DOCUMENT.write_text(write_tables(TEXT), encoding="utf-8")
+    DOCUMENT.write_text(write_tables(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
