@@ -15,7 +15,8 @@ from fake_tables import PLIES, fake_failure, fake_tables
 
 from azulsim import arena, log, runner
 from azulsim.errors import InputError, RunError
-from azulsim.experiment import Experiment
+from azulsim.experiment import Experiment, read_experiment
+from azulsim.runner import folder, progress, workers
 
 MINE = '''"""Strategies of a project."""
 
@@ -109,7 +110,7 @@ def test_every_deal_is_played_once_and_written(fake: FakeArena, tmp_path: Path) 
     assert manifest.started <= manifest.finished
     assert manifest.experiment["deals"] == 800
     assert set(manifest.sources) == {"greedy", "uniform"}
-    assert runner.read_experiment(run.path / "experiment.toml") == make_experiment()
+    assert read_experiment(run.path / "experiment.toml") == make_experiment()
 
 
 @pytest.mark.parametrize("jobs", [2, 3])
@@ -157,7 +158,7 @@ def test_changed_strategy_file_and_version_are_refused(
     with pytest.raises(InputError, match=r"the file of mine\.py:first_move has changed"):
         runner.run(experiment, jobs=1, progress=False)
     (tmp_path / "mine.py").write_text(MINE)
-    monkeypatch.setattr(runner, "__version__", "99")
+    monkeypatch.setattr(folder, "__version__", "99")
     with pytest.raises(InputError, match=r"azulsim: .* there, '99' now"):
         runner.run(experiment, jobs=1, progress=False)
 
@@ -165,12 +166,12 @@ def test_changed_strategy_file_and_version_are_refused(
 def test_file_edited_while_a_run_is_played_is_noticed(fake: FakeArena, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE)
     plan = make_experiment(lineup=["mine.py:first_move"]).plan()
-    manifest = runner._describe(plan, None)
-    (task, *_) = runner._list_tasks(plan, manifest, tmp_path / "run", set(), None)
+    manifest = folder.describe(plan, None)
+    (task, *_) = workers.list_tasks(plan, manifest, tmp_path / "run", set(), None)
     (tmp_path / "mine.py").write_text(MINE + "# edited\n")
-    runner._make_player.cache_clear()
+    workers.make_player.cache_clear()
     with pytest.raises(RunError, match=r"mine\.py: was edited while the run was being played"):
-        runner.play_shard(task)
+        workers.play_shard(task)
 
 
 def test_interrupted_run_goes_on_with_the_missing_shards(fake: FakeArena) -> None:
@@ -187,7 +188,7 @@ def test_interrupted_run_goes_on_with_the_missing_shards(fake: FakeArena) -> Non
 
     fake.blocks.clear()
     fake.fail_at = -1
-    again = runner.run(runner.read_experiment("runs/fake/experiment.toml"), jobs=1, progress=False)
+    again = runner.run(read_experiment("runs/fake/experiment.toml"), jobs=1, progress=False)
     assert again.is_complete
     assert again.hashes == whole.hashes
     assert len(fake.blocks) == len(whole.commits) - 1, "the torn shard is played anew, the sound one is kept"
@@ -244,8 +245,8 @@ def test_seed_and_deals_replace_those_of_the_experiment(fake: FakeArena) -> None
 
 def test_only_bundled_compiled_strategies_share_a_process(fake: FakeArena, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE)
-    assert runner._can_share_process(("greedy", "uniform"), None)
-    assert not runner._can_share_process(("greedy", "mine.py:first_move"), None)
+    assert workers.can_share_process(("greedy", "uniform"), None)
+    assert not workers.can_share_process(("greedy", "mine.py:first_move"), None)
 
 
 def test_progress_is_plain_lines_without_a_terminal(fake: FakeArena, capsys: pytest.CaptureFixture[str]) -> None:
@@ -269,13 +270,13 @@ def test_plain_lines_are_few_and_none_is_late(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(runner.time, "monotonic", lambda: clock.now)
-    lines = runner._Lines(10_000, 0)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock.now)
+    lines = progress._Lines(10_000, 0)
     for _ in range(10_000):
         clock.now += 0.01
         lines.add(1)
     assert len(capsys.readouterr().err.splitlines()) == 10, "100 s: one line every 10 %"
-    slow = runner._Lines(10_000, 0)
+    slow = progress._Lines(10_000, 0)
     for _ in range(100):
         clock.now += 3.0
         slow.add(1)
@@ -287,7 +288,7 @@ def test_plain_lines_are_few_and_none_is_late(
 def test_bar_on_a_terminal(
     fake: FakeArena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(runner.sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     runner.run(make_experiment(), jobs=1)
     assert "games/s" in capsys.readouterr().err

@@ -1,0 +1,9 @@
+"""Plays an experiment: shards to workers, each worker writing its own part of the run folder.
+
+Results do not depend on the number of workers, because a shard is known by its deals and not by who plays it. Memory
+does not grow with the number of games, because rows go from the worker straight to disk and only counts come back.
+"""
+
+from azulsim.runner.sitting import run
+
+__all__ = ["run"]
