@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -67,6 +68,9 @@ def play(
         session = load_session(load, seats or [], project=project)
     if save is not None:
         session.save(save)
+    for name in ("SIGTERM", "SIGHUP"):  # a closed window loses no game either
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
     _greet(session, is_new=load is None)
     color = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     width = shutil.get_terminal_size().columns
@@ -89,7 +93,8 @@ def _find_rules(name: str | None) -> Rules | None:
 
     if name is None:
         return None
-    return read_rules(name) if name not in VARIANTS and Path(name).suffix else find_variant(name)
+    is_file = name not in VARIANTS and (Path(name).suffix or Path(name).is_file())
+    return read_rules(name) if is_file else find_variant(name)
 
 
 def _greet(session: Session, *, is_new: bool) -> None:
@@ -104,6 +109,9 @@ def _greet(session: Session, *, is_new: bool) -> None:
         typer.echo(f"The game goes on in round {game.round}.")
     if session.file:
         typer.echo(f"It is kept in {session.file} after every move.")
+    typer.echo("2B3 takes the blue tiles of display 2 to your line 3; help says what else can be typed.")
+    if not game.is_over and not session.is_waiting:
+        typer.echo("")
 
 
 def _make_ask() -> Callable[[str], str]:

@@ -15,6 +15,7 @@ from azulsim.interactive.words import (
     COLOR_WORDS,
     call_seat,
     count_things,
+    describe_displays,
     describe_end,
     describe_move,
     describe_placing,
@@ -101,6 +102,7 @@ class _Talk:
 
     def run(self) -> None:
         try:
+            self._tell_deal()
             while not self.is_leaving:
                 self._let_others_play()
                 self._ask_person()
@@ -109,6 +111,9 @@ class _Talk:
             self.say(f"\n{self._take_leave()}")
         except KeyboardInterrupt as stop:
             stop.add_note(self._take_leave())
+            raise
+        except BrokenPipeError:  # nobody listens any more
+            self._take_leave()
             raise
         except RunError as error:
             raise type(error)(f"{error}. {self._take_leave()}") from None
@@ -135,7 +140,14 @@ class _Talk:
                 if after.is_over:
                     for line in describe_end(after, scores):
                         self._say_wrapped(line)
+                elif n + 1 == len(game.moves):
+                    self._tell_deal()
         self.n_told = len(game.moves)
+
+    def _tell_deal(self) -> None:
+        """Say what lies out, unless the table is about to be drawn."""
+        if not self.session.game.is_over and not self.session.is_waiting:
+            self._say_wrapped(describe_displays(self.session.game))
 
     def _say_wrapped(self, text: str) -> None:
         indent = " " * (len(text) - len(text.lstrip()) + 4)

@@ -100,11 +100,16 @@ def describe_round(start: Game, after: Game, scores: Sequence[int]) -> Iterator[
     yield f"Round {start.round} is over; the walls are tiled:"
     for seat, (tiling, score) in enumerate(zip(after.tilings, scores, strict=True)):
         yield f"  {call_seat(after, seat)}: {_describe_tiling(tiling)}; {count_things(score, 'point')} now."
-    if after.is_over:
-        return
-    starter = after.starter
-    why = ", who took the marker" if start.holder == starter or _takes_marker(start, starter) else ""
-    yield f"Round {after.round} begins; {call_seat(after, starter)} starts{why}."
+    if not after.is_over:
+        starter = after.starter
+        why = ", who took the marker" if start.holder == starter or _takes_marker(start, starter) else ""
+        yield f"Round {after.round} begins; {call_seat(after, starter)} starts{why}."
+
+
+def describe_displays(game: Game) -> str:
+    """Say what lies on the displays: `On the displays: 1 YYKW, 2 BYRK.`"""
+    dealt = [f"{number} {tiles or '-'}" for number, tiles in enumerate(game.displays, start=1)]
+    return f"On the displays: {', '.join(dealt)}."
 
 
 def _takes_marker(view: Game, seat: int) -> bool:
