@@ -1,4 +1,4 @@
-"""The heuristics of other programs against the same heuristics written again, from their descriptions alone.
+"""The heuristics of other programs against the same heuristics written again, from their descriptions alone; wall facts.
 
 What is here knows a game only as a person at the table does: walls, lines and floors as letters, moves as text.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ from azulsim.engine.record import SEAT
 from azulsim.explain import explain
 from azulsim.game import Game
 from azulsim.registry import make_strategy
+from azulsim.strategy.toolbox import compiled, run_across, run_down, run_points
 
 COLORS = "BYRKW"
 PENALTIES = (1, 1, 2, 2, 2, 3, 3)
@@ -340,3 +343,39 @@ def test_the_heuristic_of_ludometer_beats_its_greedy_player() -> None:
     games = play("ludometer", "ludometer_greedy", deals=300, seed=8, seatings=[(0, 1), (1, 0)], depth="games").games
     shares = games["win_share"][games["spec"] == 0].reshape(-1, 2).mean(axis=1)
     assert shares.mean() - 4 * shares.std(ddof=1) / np.sqrt(len(shares)) > 0.55
+
+
+# ---- exact facts of the wall
+
+
+ORDERS = np.array(list(permutations(range(5))), np.int64)
+
+
+@compiled(key=None)
+def count_totals(orders: Any, n_rows: int, counts: Any) -> None:
+    """Count the totals of all ways to fill the top rows, a tile a round in each, from top to bottom."""
+    n = len(orders)
+    for which in range(n**n_rows):
+        wall = total = 0
+        for step in range(5):
+            rest = which
+            for row in range(n_rows):
+                column = orders[rest % n, step]
+                rest //= n
+                wall |= 1 << (5 * row + column)
+                total += run_points(run_across(wall, row, column), run_down(wall, row, column))
+        counts[total] += 1
+
+
+def test_rows_filled_in_every_order_score_what_was_counted() -> None:
+    """Every order of the columns in one row, the top two and the top three: counted by an independent program."""
+    counts = np.zeros((4, 100), np.int64)
+    for n_rows in (1, 2, 3):
+        count_totals(ORDERS, n_rows, counts[n_rows])
+    totals = [np.flatnonzero(row) for row in counts]
+    assert counts[1][11:16].tolist() == [40, 32, 24, 8, 16]
+    assert (totals[1].min(), totals[1].max()) == (11, 15)
+    assert (totals[2].min(), totals[2].max()) == (29, 40)
+    assert (totals[3].min(), totals[3].max()) == (47, 70)
+    assert (counts[3].sum(), counts[3][47], counts[3][70]) == (1_728_000, 20, 230)
+    assert counts[3] @ np.arange(100) / 1_728_000 == pytest.approx(57.168, abs=5e-4)
