@@ -49,10 +49,11 @@ def test_every_strategy_plays_every_variant(name: str) -> None:
         assert play(name, players=2 + number % 3, deals=2, rules=rules, depth="games").failures == []
 
 
+@pytest.mark.parametrize("variant", ["standard", "gray-joker"])
 @pytest.mark.parametrize("name", [name for name in BUNDLED if make_strategy(name).definition.shape == "score_position"])
-def test_scores_of_a_position_are_the_same_compiled_and_plain(name: str) -> None:
-    fast, plain = (play(make_strategy(name, speed=speed), players=2, deals=1) for speed in ("compiled", "plain"))
-    assert_same(fast, plain)
+def test_scores_of_a_position_are_the_same_compiled_and_plain(name: str, variant: str) -> None:
+    players = [make_strategy(name, speed=speed) for speed in ("compiled", "plain")]
+    assert_same(*(play(player, players=2, deals=1, rules=VARIANTS[variant]) for player in players))
 
 
 def test_strategies_of_different_names_play_differently() -> None:
