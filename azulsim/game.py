@@ -743,24 +743,18 @@ def _check_luck(seed: int, deal: int) -> None:
             raise InputError(f"{name} = {value!r}: must be a whole number from 0 to {end - 1}")
 
 
-def replay_moves(game: Game, moves: npt.NDArray[Any], rounds: npt.NDArray[Any], seats: list[int] | None = None) -> None:
-    """Play the logged moves of a game, and the placing decisions that `rounds` tells (structured arrays).
-
-    `seats`, if given, is filled with the seat that made each decision.
-    """
-    seats = [] if seats is None else seats
+def replay_moves(game: Game, moves: npt.NDArray[Any], rounds: npt.NDArray[Any]) -> None:
+    """Play the logged moves of a game, and the placing decisions that `rounds` tells (structured arrays)."""
     tiled = {(int(row["round"]), int(row["seat"])): int(row["tiled"]) for row in rounds}
     for row in moves:
         color = MOVE_COLOR_NAMES[row["color"]]
         text = f"{row['source'] or 'C'}{color}{row['line'] or '-'}"
         if text not in game.legal_moves():
             text += f"/{row['jokers']}"
-        seats.append(game.seat)
         game.play(text)
         while game.placing:
             placing = game.placing
             column = tiled[game.round, placing.seat] >> 6 * (placing.row - 1) & 7
-            seats.append(placing.seat)
             game.play(f"@{placing.row}={column}")
 
 

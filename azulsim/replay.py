@@ -8,7 +8,7 @@ is found even if whoever changed it made the fingerprints anew.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from azulsim.game import Game, replay_moves
 from azulsim.log import Cell, Commit, Manifest
 from azulsim.log.check import Columns, find_stray_markers, read_columns, read_failures
 from azulsim.log.manifest import find_gap, read_commits, read_manifest
-from azulsim.notation import GameRecord, Position, Round, draw_text, parse_move, parse_placing
+from azulsim.notation import GameRecord, Position, Round, draw_text
 from azulsim.rules import Termination
 from azulsim.schema import (
     CELL_SHIFT,
@@ -737,10 +737,10 @@ def replay_game(path: str | Path, game: int) -> ReplayedGame:
     table = Game(cell.players, rules=cell.rules, seed=manifest.seed, deal=deal)
     table.specs = players
     try:
-        positions, played = _play_rounds(table, rounds, moves)
+        positions = _play_rounds(table, rounds, moves)
         if table.outcome is None:
             raise InputError("it is not over where its moves end")
-        record = _make_record(table, played, manifest, game)
+        record = _make_record(table, manifest, game)
     except (InputError, LookupError) as error:
         raise RunError(
             f"{folder}: game {game} cannot be replayed: {error}; azulsim verify says what is wrong"
@@ -748,21 +748,12 @@ def replay_game(path: str | Path, game: int) -> ReplayedGame:
     return ReplayedGame(game, record, positions)
 
 
-def _make_record(table: Game, rounds: tuple[Round, ...], manifest: Manifest, game: int) -> GameRecord:
-    """Return a finished game as a record."""
-    outcome = table.outcome
-    assert outcome is not None
-    return GameRecord(
-        players=table.specs,
-        rules=table.rules,
+def _make_record(table: Game, manifest: Manifest, game: int) -> GameRecord:
+    """Return a finished game as a record that says where it was logged."""
+    return replace(
+        table.record(),
         version=manifest.azulsim,
-        seed=manifest.seed,
-        deal=table.deal,
         seating=game & MAX_SEATINGS - 1,
-        rounds=rounds,
-        scores=tuple(outcome.scores),
-        placements=tuple(outcome.placements),
-        termination=outcome.termination,
         extras={"run": manifest.name, "game": str(game)},
     )
 
@@ -801,25 +792,10 @@ def _take_rows(columns: Columns, table: Table, game: int) -> Array:
     return rows
 
 
-def _play_rounds(table: Game, rounds: Array, moves: Array) -> tuple[tuple[Position, ...], tuple[Round, ...]]:
-    """Play a game round by round."""
-    positions, played = [table.position()], []
+def _play_rounds(table: Game, rounds: Array, moves: Array) -> tuple[Position, ...]:
+    """Play a game to its end; return the position as each round was dealt, and after the end."""
+    positions = [table.position()]
     for number in np.unique(moves["round"]):
-        displays, seat, before = tuple(table.displays), table.seat, len(table.moves)
-        seats: list[int] = []
-        now = rounds[rounds["round"] == number]
-        replay_moves(table, moves[moves["round"] == number], now, seats)
-        decisions = list(zip(seats, table.moves[before:], strict=True))
-        scores = now["score_before"].astype(int) + now["gain"] - now["penalty_paid"]
-        played.append(
-            Round(
-                number=int(number),
-                displays=displays,
-                seat=seat,
-                moves=tuple(parse_move(text) for _, text in decisions if not text.startswith("@")),
-                placings=tuple((at, parse_placing(text)) for at, text in decisions if text.startswith("@")),
-                scores=tuple(map(int, scores)),
-            )
-        )
+        replay_moves(table, moves[moves["round"] == number], rounds[rounds["round"] == number])
         positions.append(table.position())
-    return tuple(positions), tuple(played)
+    return tuple(positions)

@@ -454,7 +454,8 @@ def best_of_greedy(session: Session) -> str:
     return "" if session.game.is_over else explain(session.game.position(), "greedy").candidates[0].move
 
 
-def test_who_moves_later_is_told_what_was_dealt() -> None:
+def test_who_moves_later_is_told_what_was_dealt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     session = begin_session(["uniform"], [1], seed=7)
     said = Person(session, iter([])).play()
     assert said.startswith("On the displays: 1 YYKW, 2 BYRK, 3 YRKW, 4 RKKW, 5 BBKW.\nseat 0 (uniform): ")
