@@ -89,6 +89,7 @@ def root(
       azulsim compare greedy uniform      which of two strategies is better, and by how much
       azulsim experiments list            the questions that can be run
       azulsim run demo                    run one, and get its page
+      azulsim play                        play against a strategy yourself
     """
 
 
