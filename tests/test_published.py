@@ -1,4 +1,4 @@
-"""The heuristics of other programs against the same heuristics written again, from their descriptions alone; wall facts.
+"""The heuristics of other programs against the same written again, from their descriptions alone; facts of the wall.
 
 What is here knows a game only as a person at the table does: walls, lines and floors as letters, moves as text.
 """
