@@ -13,7 +13,7 @@ from azulsim import metrics
 from azulsim.log import Run
 from azulsim.report import Plot, Report, Section, Table, figures, main
 from azulsim.report import shared as say
-from azulsim.report.words import format_estimate, format_number
+from azulsim.report.words import format_estimate, format_number, join_words
 
 TITLE = "Ranking"
 QUESTION = "Which strategy is best, by how much, and against whom?"
@@ -31,7 +31,9 @@ def build(run: Run) -> Report:
     order = say.order_specs(shown[shown["outcome"] == "times_fair"])
     ratings = metrics.ratings(run)
     leads = metrics.leads(run)
-    sentence, numbers = name_best(shown, say.keep_first_rules(leads))
+    ranks = metrics.ranks(run)
+    cycles = metrics.cycles(run)
+    sentence, numbers = name_best(shown, say.keep_first_rules(leads), say.keep_first_rules(ranks))
     return Report(
         name="ranking",
         title=TITLE,
@@ -43,26 +45,34 @@ def build(run: Run) -> Report:
             f"({say.count_deals(run)}).",
         ),
         sections=(
-            shares_section(results, shares, leads, looks, order),
-            payoffs_section(run, order),
+            shares_section(results, shares, ranks, leads, looks, order),
+            payoffs_section(run, order, cycles),
             ratings_section(ratings, looks, order),
         ),
         how_to_read=(
             "Win share: 1/k for each of k winners, else 0. The fair share is one divided by the number of players.",
             "In the matrix, the row finishes ahead of the column in so many of 100 meetings at one table; ties count "
             "half. Pale cells cannot be told from 50.",
+            "Rank intervals hold all at once: a strategy may have any place in its own, and those whose interval "
+            "begins at 1 may be the best.",
+            "Cyclic share: how much of who beats whom (squared log odds) no single number a strategy can explain. 0: "
+            "strength says it all; 1: rock, paper, scissors.",
             "Elo: 0 is the mean of the field; 100 points are 64 wins in 100 games of two.",
         ),
         how_computed=(
             "Games between different strategies only; each strategy of a line-up sits in every seat on the same deals.",
             say.HOW_INTERVALS,
+            "Rank intervals: all differences of win shares get one joint interval from a bootstrap of deals; a "
+            "strategy ranks below those surely above it and above those surely below it.",
+            "Cyclic share: the Hodge decomposition of the log odds, the part of noise subtracted.",
             "Ratings: maximum likelihood of the Plackett-Luce model with ties (Davidson-Luce) and a term for each "
             "seat, one fit a player count, covariance robust to what games of a deal share.",
             say.HOW_SMALLEST,
         ),
         limits=(
             *say.describe_rules_shown(run),
-            "One number a strategy cannot show that A beats B, B beats C and C beats A; the matrix can.",
+            "One number a strategy cannot show that A beats B, B beats C and C beats A; the matrix can, and the cyclic "
+            "share says how much of it there is.",
             "Intervals of two strategies are not independent: they meet in the same games.",
             say.LIMIT_STRATEGIES,
             say.LIMIT_MANY,
@@ -85,7 +95,7 @@ def nothing_to_rank(run: Run) -> Report:
     )
 
 
-def name_best(shown: pd.DataFrame, leads: pd.DataFrame) -> tuple[str, dict[str, object]]:
+def name_best(shown: pd.DataFrame, leads: pd.DataFrame, ranks: pd.DataFrame) -> tuple[str, dict[str, object]]:
     """Name the strategy with the greatest win share at each player count."""
     parts: list[str] = []
     numbers: dict[str, object] = {}
@@ -94,13 +104,19 @@ def name_best(shown: pd.DataFrame, leads: pd.DataFrame) -> tuple[str, dict[str, 
         best = shares.iloc[0]
         times = rows[(rows["outcome"] == "times_fair") & (rows["spec"] == best["spec"])].iloc[0]
         lead = leads[(leads["players"] == players) & (leads["spec"] == best["spec"])].iloc[0]
-        standing = f"ahead of {lead['next']}" if lead["low"] > 0 else f"not to be told from {lead['next']}"
+        rivals = ranks[(ranks["players"] == players) & (ranks["rank_low"] == 1) & (ranks["spec"] != best["spec"])]
+        others = [str(spec) for spec in rivals["spec"]]
+        standing = f"surely the best; {lead['next']} is next"
+        if others:
+            named = join_words(others) if len(others) < 3 else f"{others[0]} and {len(others) - 1} others"
+            standing = f"not to be told from {named}"
         fair = format_number(100 / int(str(players)), 0)
         parts.append(f"{best['spec']} at {players} players, {format_estimate(best)} where {fair} is fair, {standing}")
         numbers[f"{players}_players"] = {
             "best": str(best["spec"]),
             "times_fair": times["estimate"],
             "next": str(lead["next"]),
+            "may be best": [str(best["spec"]), *others],
             "lead": {name: lead[name] for name in ("estimate", "low", "high", "n_deals", "mde")},
             **{name: best[name] for name in ("estimate", "low", "high", "n_deals", "mde")},
         }
@@ -113,7 +129,12 @@ def smallest(shares: pd.DataFrame) -> str:
 
 
 def shares_section(
-    results: pd.DataFrame, shares: pd.DataFrame, leads: pd.DataFrame, looks: figures.Looks, order: list[str]
+    results: pd.DataFrame,
+    shares: pd.DataFrame,
+    ranks: pd.DataFrame,
+    leads: pd.DataFrame,
+    looks: figures.Looks,
+    order: list[str],
 ) -> Section:
     """Show win shares against the fair share."""
     panels = say.split_players(shares)
@@ -125,25 +146,40 @@ def shares_section(
         (
             Plot("shares", "Win share", lambda narrow: draw(narrow=narrow), say.describe_evidence(shares)),
             Table("results", "Results", results, TABLE_CAPTION, say.LABELS),
+            Table("ranks", "Between which places each may be", ranks, "All intervals hold at once with 95 %.",
+                  RANK_LABELS),
             Table("leads", "Lead over the next in rank", leads, TABLE_CAPTION, say.LABELS, signed=True),
         ),
-    )
+    )  # fmt: skip
 
 
-def payoffs_section(run: Run, order: list[str]) -> Section:
+RANK_LABELS = {"rank": "place", "rank_low": "at best", "rank_high": "at worst"}
+
+
+def payoffs_section(run: Run, order: list[str], cycles: pd.DataFrame) -> Section:
     """Show who finishes ahead of whom."""
     payoffs = metrics.payoffs(run)
     shown = say.keep_first_rules(payoffs)
     draw = partial(figures.draw_matrix, say.split_players(shown), order, label="opponent")
     return Section(
         "Who beats whom",
-        ("Of 100 meetings at one table, in how many the row finishes ahead of the column.",),
+        ("Of 100 meetings at one table, in how many the row finishes ahead of the column.", *describe_cycles(cycles)),
         (
             Plot("payoffs", "Finishes ahead, in 100 meetings", lambda narrow: draw(narrow=narrow),
                  f"Blue: more than half, brown: less, pale: cannot be told from half. {say.describe_evidence(shown)}"),
             Table("payoffs", "Finishes ahead", payoffs, TABLE_CAPTION, say.LABELS),
+            *((Table("cycles", "Cyclic share", cycles, TABLE_CAPTION, say.LABELS),) if len(cycles) else ()),
         ),
     )  # fmt: skip
+
+
+def describe_cycles(cycles: pd.DataFrame) -> tuple[str, ...]:
+    """Say how much of who beats whom is cyclic, if three strategies or more all met."""
+    shown = say.keep_first_rules(cycles)
+    if shown.empty:
+        return ()
+    parts = [f"{format_estimate(row)} at {row['players']} players" for _, row in shown.iterrows()]
+    return (f"The cyclic share, which no single number a strategy explains, is {join_words(parts)}.",)
 
 
 def ratings_section(ratings: pd.DataFrame, looks: figures.Looks, order: list[str]) -> Section:

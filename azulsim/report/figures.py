@@ -15,12 +15,17 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
-from azulsim.report.style import DIVERGING, INK, MUTED, PAPER, RC, Look, make_panels
+from azulsim.report.style import DIVERGING, INK, MUTED, PAPER, RC, SERIES, Look, make_panels
 from azulsim.report.words import MINUS, clean_label, format_number
 
 Looks = Mapping[str, Look]
+MANY = 14
+"""More strategies than this, and a figure leaves out the numbers beside its dots or in its cells."""
 
 
 def draw_lines(
@@ -81,7 +86,9 @@ def draw_forest(
     `order` lists the strategies; `references` are values at which a dashed line stands; the rest as `draw_lines`.
     """
     names = [name for name in order if any((frame["spec"] == name).any() for frame in panels.values())]
-    height = 0.5 + 0.34 * max(len(names), 2)
+    is_long = len(names) > MANY
+    write_values = write_values and not is_long
+    height = 0.5 + (0.19 if is_long else 0.34) * max(len(names), 2)
     figure, axes = make_panels(len(panels), narrow=narrow, height=height, columns=columns)
     with mpl.rc_context(RC):
         for place, (axis, (title, frame)) in enumerate(zip(axes, panels.items(), strict=True)):
@@ -148,38 +155,226 @@ def draw_matrix(
     are pale.
     """
     n = max(len(order), 2)
-    size = min(0.52 * n, 3.4)
+    is_large = n > MANY
+    size = min(0.52 * n, 5.2 if is_large and not narrow else 3.4)
     figure, axes = make_panels(len(panels), narrow=narrow, height=size + 1.1, columns=2 if n <= 5 else 1, share_y=True)
     colors = LinearSegmentedColormap.from_list("payoff", DIVERGING)
     with mpl.rc_context(RC):
         for axis, (title, frame) in zip(axes, panels.items(), strict=True):
             axis.set_title(clean_label(title, 40))
             places = {name: i for i, name in enumerate(order)}
-            for _, row in frame.iterrows():
-                _draw_cell(axis, row, places[str(row["opponent"])], places[str(row["spec"])], colors, size / n)
+            shown = frame.assign(
+                x=frame["opponent"].astype(str).map(places),
+                y=frame["spec"].astype(str).map(places),
+                tint=0.5 + (frame["estimate"] - 0.5) * np.where(frame["low"].le(0.5) & frame["high"].ge(0.5), 0.35, 1),
+            )
+            _draw_cells(axis, shown, colors, len(order), len(order))
+            if not is_large:
+                _write_cells(axis, shown, colors, 8.5 if size / n > 0.33 else 6.5)
             labels = [clean_label(name, 22) for name in order]
-            axis.set_xticks(range(len(order)), labels, rotation=40, ha="right", rotation_mode="anchor")
-            axis.set_yticks(range(len(order)), labels)
+            if is_large:
+                _number_labels(axis, labels)
+            else:
+                axis.set_xticks(range(len(order)), labels, rotation=40, ha="right", rotation_mode="anchor")
+                axis.set_yticks(range(len(order)), labels)
             axis.tick_params(labelcolor=INK, labelleft=True)
-            axis.set_xlim(-0.5, len(order) - 0.5)
-            axis.set_ylim(len(order) - 0.5, -0.5)
             axis.set_aspect("equal")
-            axis.grid(visible=False)
-            axis.spines["bottom"].set_visible(False)
             axis.set_xlabel(label)
     return figure
 
 
-def _draw_cell(axis: Axes, row: pd.Series, x: int, y: int, colors: LinearSegmentedColormap, size: float) -> None:
-    unsure = row["low"] <= 0.5 <= row["high"]
-    fill = colors(0.5 + (row["estimate"] - 0.5) * (0.35 if unsure else 1.0))
-    dark = sum(weight * part for weight, part in zip((0.299, 0.587, 0.114), fill[:3], strict=True)) < 0.5
-    rectangle = mpl.patches.Rectangle((x - 0.48, y - 0.48), 0.96, 0.96, facecolor=fill, edgecolor="none")
-    axis.add_patch(rectangle)
-    axis.text(
-        x, y, f"{100 * row['estimate']:.0f}", ha="center", va="center", color="#fefefe" if dark else "#10151f",
-        fontsize=8.5 if size > 0.33 else 6.5,
-    )  # fmt: skip
+def draw_profiles(
+    panels: Mapping[str, pd.DataFrame],
+    order: Sequence[str],
+    labels: Mapping[str, str],
+    *,
+    narrow: bool = False,
+    most: float = 2.5,
+) -> Figure:
+    """Draw how each strategy differs from the field: a row a strategy, a column a trait, blue above the mean.
+
+    Frames have the columns `spec`, `outcome` and `z`, the trait in standard deviations of the field; the color is
+    fullest at `most`. `labels` names the traits, in the order of the columns.
+    """
+    n = max(len(order), 2)
+    figure, axes = make_panels(len(panels), narrow=narrow, height=min(0.3, 5.2 / n + 0.06) * n + 1.5, columns=1)
+    colors = LinearSegmentedColormap.from_list("profile", DIVERGING)
+    rows, columns = ({str(name): i for i, name in enumerate(names)} for names in (order, labels))
+    with mpl.rc_context(RC):
+        for axis, (title, frame) in zip(axes, panels.items(), strict=True):
+            axis.set_title(clean_label(title, 40))
+            x, y = frame["outcome"].astype(str).map(columns), frame["spec"].astype(str).map(rows)
+            shown = frame.assign(x=x, y=y, tint=(0.5 + frame["z"] / (2 * most)).clip(0, 1)).dropna(subset=["x", "y"])
+            _draw_cells(axis, shown, colors, len(columns), len(rows))
+            size = 6.0 if narrow else 7.5
+            axis.set_xticks(range(len(labels)), list(labels.values()), rotation=60, ha="right", rotation_mode="anchor",
+                            fontsize=size)  # fmt: skip
+            names = [clean_label(name, 24) for name in order]
+            axis.set_yticks(range(len(order)), names, fontsize=min(size, 165 / n))
+            axis.tick_params(labelcolor=INK, labelleft=True, labelbottom=True)
+    return figure
+
+
+def draw_rows(
+    panels: Mapping[str, pd.DataFrame], x: str, order: Sequence[str], *, narrow: bool = False, label: str = ""
+) -> Figure:
+    """Draw shares over a whole number `x` as a table of colors: a row a strategy, the darker the greater."""
+    n = max(len(order), 2)
+    figure, axes = make_panels(len(panels), narrow=narrow, height=min(0.3, 5.2 / n + 0.06) * n + 0.8, columns=3)
+    colors = LinearSegmentedColormap.from_list("rows", DIVERGING[1:])
+    most = max((float(frame["estimate"].max()) for frame in panels.values() if len(frame)), default=1.0) or 1.0
+    with mpl.rc_context(RC):
+        for axis, (title, frame) in zip(axes, panels.items(), strict=True):
+            axis.set_title(clean_label(title, 40))
+            found = sorted({int(value) for value in frame[x]})
+            columns, rows = ({value: i for i, value in enumerate(values)} for values in (found, order))
+            cells = frame.assign(
+                x=frame[x].astype(int).map(columns),
+                y=frame["spec"].astype(str).map(rows),
+                tint=frame["estimate"] / most,
+            )
+            _draw_cells(axis, cells, colors, len(found), len(order))
+            _write_cells(axis, cells, colors, 7.5 if n <= MANY else 6.0)
+            axis.set_xticks(range(len(found)), [str(value) for value in found])
+            axis.set_yticks(range(len(order)), [clean_label(name, 24) for name in order], fontsize=min(8.0, 200 / n))
+            axis.tick_params(axis="y", labelcolor=INK)
+            axis.set_xlabel(label)
+    return figure
+
+
+def draw_tree(panels: Mapping[str, pd.DataFrame], *, narrow: bool = False, label: str = "") -> Figure:
+    """Draw which strategies play alike as a tree: groups join at the mean distance between their members.
+
+    Frames are those of `metrics.distances`. Joints are dotted where no distance across them is told from 0.
+    """
+    n = max((frame["spec"].nunique() for frame in panels.values()), default=2)
+    columns = 1 if len(panels) == 1 else 2
+    figure, axes = make_panels(
+        len(panels), narrow=narrow, height=0.9 + max(0.15, min(0.3, 4.5 / n)) * n, columns=columns, share_y=False
+    )
+    with mpl.rc_context(RC):
+        for axis, (title, frame) in zip(axes, panels.items(), strict=True):
+            axis.set_title(clean_label(title, 40))
+            _draw_joints(axis, frame)
+            axis.tick_params(axis="y", labelcolor=INK, labelsize=min(8.0, 230 / n))
+            axis.grid(visible=False, axis="y")
+            axis.set_xlim(left=0)
+            axis.set_xlabel(label)
+    return figure
+
+
+def order_leaves(frame: pd.DataFrame) -> list[str]:
+    """Order strategies as the leaves of the tree of `draw_tree`, for one player count."""
+    names, joints, _ = _join(frame)
+    return [names[leaf] for leaf in leaves_list(joints)]
+
+
+def _join(frame: pd.DataFrame) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the strategies, the joints of their tree, and the least that each distance may be."""
+    names = list(dict.fromkeys(frame["spec"].astype(str)))
+    place = {name: i for i, name in enumerate(names)}
+    one, two = (frame[key].astype(str).map(place).to_numpy() for key in ("spec", "other"))
+    matrix, low = np.zeros((2, len(names), len(names)))
+    matrix[one, two], low[one, two] = frame["estimate"], frame["low"].fillna(0.0)
+    return names, linkage(squareform(matrix, checks=False), method="average", optimal_ordering=True), low
+
+
+def _draw_joints(axis: Axes, frame: pd.DataFrame) -> None:
+    names, joints, low = _join(frame)
+    leaves = leaves_list(joints)
+    at = {int(leaf): (0.0, float(y)) for y, leaf in enumerate(leaves)}
+    members = {i: [i] for i in range(len(names))}
+    for step, (a, b, height, _) in enumerate(joints):
+        left, right = int(a), int(b)
+        is_clear = bool((low[np.ix_(members[left], members[right])] > 0).any())
+        (x1, y1), (x2, y2) = at[left], at[right]
+        axis.plot(
+            [x1, height, height, x2], [y1, y1, y2, y2], color=SERIES[0] if is_clear else MUTED, linewidth=1.4,
+            linestyle="-" if is_clear else (0, (1.5, 1.5)), solid_joinstyle="miter",
+        )  # fmt: skip
+        members[len(names) + step] = members[left] + members[right]
+        at[len(names) + step] = (float(height), (y1 + y2) / 2)
+    axis.set_yticks(range(len(names)), [clean_label(names[leaf], 26) for leaf in leaves])
+    axis.set_ylim(len(names) - 0.5, -0.5)
+
+
+def draw_wall(panels: Mapping[str, pd.DataFrame], *, narrow: bool = False) -> Figure:
+    """Draw how often each space of the wall holds a tile: columns `row`, `column` (from 1) and `estimate`."""
+    height = 2.6
+    figure, axes = make_panels(len(panels), narrow=narrow, height=height, columns=3)
+    colors = LinearSegmentedColormap.from_list("wall", DIVERGING[1:])
+    with mpl.rc_context(RC):
+        for axis, (title, frame) in zip(axes, panels.items(), strict=True):
+            axis.set_title(clean_label(title, 40))
+            cells = frame.assign(x=frame["column"] - 1, y=frame["row"] - 1, tint=frame["estimate"])
+            _draw_cells(axis, cells, colors, 5, 5)
+            _write_cells(axis, cells, colors, 8.5)
+            axis.set_xticks(range(5), [str(k) for k in range(1, 6)])
+            axis.set_yticks(range(5), [str(k) for k in range(1, 6)])
+            axis.tick_params(labelleft=True)
+            axis.set_aspect("equal")
+            axis.set_xlabel("column")
+            axis.set_ylabel("row")
+    return figure
+
+
+def draw_against_field(
+    panels: Mapping[str, pd.DataFrame], spec: str, labels: Mapping[str, str], look: Look, *, narrow: bool = False
+) -> Figure:
+    """Draw where a strategy stands in the field, trait by trait: all others as pale dots, this one with its interval.
+
+    Frames have the columns `spec`, `outcome`, `z`, `z_low` and `z_high`, in standard deviations from the field's mean.
+    """
+    figure, axes = make_panels(len(panels), narrow=narrow, height=0.5 + 0.21 * len(labels), columns=3)
+    with mpl.rc_context(RC):
+        for axis, (title, frame) in zip(axes, panels.items(), strict=True):
+            axis.set_title(clean_label(title, 40))
+            axis.axvline(0, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+            y = frame["outcome"].map({name: i for i, name in enumerate(labels)})
+            mine = frame["spec"].astype(str) == spec
+            axis.plot(frame["z"][~mine], y[~mine], "o", color=MUTED, alpha=0.35, markersize=3.2, markeredgewidth=0)
+            axis.hlines(
+                y[mine], frame["z_low"][mine], frame["z_high"][mine], color=look.color, linewidth=2.2, alpha=0.65
+            )
+            axis.plot(frame["z"][mine], y[mine], look.marker, color=look.color, markeredgecolor=PAPER, markersize=6.5)
+            axis.set_yticks(range(len(labels)), list(labels.values()), fontsize=7.5)
+            axis.tick_params(axis="y", labelcolor=INK)
+            axis.set_ylim(len(labels) - 0.5, -0.5)
+            axis.grid(visible=False, axis="y")
+            axis.set_xlabel("standard deviations from the mean of the field")
+    return figure
+
+
+def _draw_cells(axis: Axes, cells: pd.DataFrame, colors: LinearSegmentedColormap, width: int, height: int) -> None:
+    """Fill cells at whole numbers `x` and `y` (from the top) with the color of `tint`, 0 to 1, a thin gap between."""
+    gap = 0.04 if width <= MANY else 0.06
+    for x, y, tint in zip(cells["x"], cells["y"], cells["tint"], strict=True):
+        axis.add_patch(
+            Rectangle(
+                (x - 0.5 + gap / 2, y - 0.5 + gap / 2), 1 - gap, 1 - gap, facecolor=colors(tint), edgecolor="none"
+            )
+        )
+    axis.set_xlim(-0.5, width - 0.5)
+    axis.set_ylim(height - 0.5, -0.5)
+    axis.grid(visible=False)
+    axis.spines["bottom"].set_visible(False)
+
+
+def _write_cells(axis: Axes, cells: pd.DataFrame, colors: LinearSegmentedColormap, size: float) -> None:
+    """Write the percentage of each cell into it."""
+    for x, y, tint, share in cells[["x", "y", "tint", "estimate"]].to_numpy(float):
+        dark = float(np.dot((0.299, 0.587, 0.114), colors(tint)[:3])) < 0.5
+        axis.text(
+            x, y, f"{100 * share:.0f}", ha="center", va="center", fontsize=size, color="#fefefe" if dark else "#10151f"
+        )
+
+
+def _number_labels(axis: Axes, labels: Sequence[str]) -> None:
+    """Number the rows beside their names, and the columns by the same numbers."""
+    n = len(labels)
+    size = max(4.5, min(7.5, 165 / n))
+    axis.set_yticks(range(n), [f"{label}  {i + 1}" for i, label in enumerate(labels)], fontsize=size)
+    axis.set_xticks(range(n), [str(i + 1) if n <= 40 or i % 2 == 0 else "" for i in range(n)], fontsize=size * 0.85)
 
 
 def _draw_series(axis: Axes, frame: pd.DataFrame, x: str, looks: Looks, *, bars: bool) -> None:

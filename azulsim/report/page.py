@@ -176,7 +176,7 @@ def _inline(svg: bytes, title: str, prefix: str) -> Markup:
     text = re.sub(r' id="([^"]*)"', lambda found: f' id="{prefix}-{found[1]}"' if found[1] in used else "", text)
     text = re.sub(r"url\(#([^)]*)\)", rf"url(#{prefix}-\1)", text)
     text = re.sub(r'href="#([^"]*)"', rf'href="#{prefix}-\1"', text)
-    text = re.sub(r"(?<=\d\.\d\d)\d+", "", text)
+    text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(?<=\d\.\d\d)\d+", "", tag[0]), text)
     text = re.sub(r"<g>\s*</g>|<g/>|<!--.*?-->", "", text)
     for place, color in enumerate(DARK):
         text = re.sub(rf"{color}(?![0-9a-f])", f"var(--f{place})", text)

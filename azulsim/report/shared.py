@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from azulsim import metrics
 from azulsim.log import Run
 from azulsim.metrics import Lineups, list_cells
 from azulsim.report.style import Look, assign_looks
@@ -45,6 +46,30 @@ LABELS = {
     "change": "change of score",
     "gain": "points from tiles",
     "penalty_paid": "floor loss, really paid",
+    "rows": "complete rows",
+    "columns": "complete columns",
+    "colors": "complete colors",
+    "taken": "offers accepted",
+    "cyclic": "cyclic share",
+    "distance": "distance",
+    "center": "moves from the center",
+    "accepts": "marker accepted when offered",
+    "holds": "rounds holding the marker",
+    "waste": "tiles that fall",
+    "fallen": "tiles fallen a round",
+    "floor_moves": "moves to the floor line",
+    "completes": "moves that complete a line",
+    **{f"line_{k}": f"tiles to line {k}" for k in range(1, 6)},
+    "open_lines": "unfinished lines at the end",
+    "stranded": "tiles on unfinished lines",
+    "tile_points": "points a tile on the wall",
+    "ends": "ends the game",
+    "denies": "moves that deny points",
+    "row_bonus": "row bonus",
+    "column_bonus": "column bonus",
+    "color_bonus": "color bonus",
+    "floor": "floor",
+    "occupied": "space filled",
 }
 """Words for outcomes on pages."""
 
@@ -78,6 +103,19 @@ def describe_rules_shown(run: Run) -> tuple[str, ...]:
         return () if labels == ["standard"] else (f"The rules differ from the printed ones: {labels[0]}.",)
     return (f"The run has {len(labels)} sets of rules. Answer and figures are about the first ({labels[0]}), the "
             "tables about all.",)  # fmt: skip
+
+
+TRAITS = {**{name: LABELS[name] for name in metrics.FINGERPRINT}, "tiles": "tiles taken a move"}
+"""Words for the traits of a fingerprint."""
+
+
+def standardize(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add `z`, `z_low`, `z_high` to traits: estimate and ends in standard deviations of the field from its mean."""
+    groups = frame.groupby(["players", "outcome"], sort=False)["estimate"]
+    mean, spread = groups.transform("mean"), groups.transform("std")
+    spread = spread.where(spread > 0)
+    names = {"z": "estimate", "z_low": "low", "z_high": "high"}
+    return frame.assign(**{to: (frame[name] - mean) / spread for to, name in names.items()})
 
 
 def split_players(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
