@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,9 @@ from scipy import stats
 
 from azulsim import registry
 from azulsim.arena import Block, play_block
+from azulsim.replay import verify_run
 from azulsim.rules import VARIANTS, Rules
+from azulsim.runner import run
 from azulsim.schema import Depth
 from azulsim.strategy import Strategy
 from azulsim.strategy.definition import Speed
@@ -177,19 +180,19 @@ def measure_speed() -> Iterator[Figure]:
 
 
 def measure_variants() -> Iterator[Figure]:
-    """Greedy play under other rules over greedy play under the printed ones, time a move."""
-    strategy = registry.make_strategy("greedy")
-    for players in (2, 4):
+    """Play under other rules over play under the printed ones, time a move."""
+    for spec, players in product(("greedy", "uniform"), (2, 3, 4)):
+        strategy = registry.make_strategy(spec)
         for name in ("gray", "joker", "gray-joker", "crystal-mosaic"):
             ratios = []
             for _ in range(PAIRS):
                 printed, other = (_seconds_a_move(strategy, players, rules) for rules in ("standard", name))
                 ratios.append(other / printed)
-            yield summarize(f"greedy, {name}, {players} players, time a move over the printed wall", ratios, 3)
+            yield summarize(f"{spec}, {name}, {players} players, time a move over the printed wall", ratios, 3)
 
 
 def _seconds_a_move(strategy: Strategy, players: int, variant: str) -> float:
-    block = replace(make_block(players, 1000), rules=VARIANTS[variant])
+    block = replace(make_block(players, 2000), rules=VARIANTS[variant])
     start = time.process_time()
     tables = play_block(block, strategies=[strategy] * players)
     return (time.process_time() - start) / int(tables.games["plies"][::players].sum(dtype=np.int64))
@@ -219,6 +222,21 @@ def measure_log() -> Iterator[Figure]:
         )
         for what, value in (("moves table", moves_bytes), ("whole run folder", all_bytes)):
             yield Figure(f"bytes a move, {what}, greedy at 2 players", value, value, value, 5, True)
+
+
+def measure_verify() -> Iterator[Figure]:
+    """CPU time of verifying a run over that of playing it: all in this process, with one worker, files included."""
+    with tempfile.TemporaryDirectory() as name:
+        file, folder = write_experiment(Path(name), "greedy", 20_000, "moves"), Path(name) / "run"
+        ratios = []
+        for _ in range(1 + PAIRS):  # the first may have to compile
+            shutil.rmtree(folder, ignore_errors=True)
+            start = time.process_time()
+            run(file, out=folder, jobs=1, progress=False)
+            played = time.process_time()
+            assert verify_run(folder).is_good
+            ratios.append((time.process_time() - played) / (played - start))
+        yield summarize("azulsim verify, over the run that played and logged the games", ratios[1:], 2)
 
 
 def _count_moves(run: Path) -> int:
@@ -330,6 +348,7 @@ GROUPS: dict[str, Callable[[], Iterator[Figure]]] = {
     "slower": measure_slower_speeds,
     "variants": measure_variants,
     "log": measure_log,
+    "verify": measure_verify,
     "workers": measure_workers,
     "memory": measure_memory,
     "start": measure_start,

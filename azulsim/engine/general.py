@@ -2,6 +2,10 @@
 
 Placing a tile may be a choice here. The engine asks the strategy of the seat, or takes its own default: the column
 that scores most at once, then the one that leaves most columns and colors possible (`default_column`).
+
+Moves are looked at by color, then line, then source, as those of the printed wall are in `engine.moves`: what moves of
+one color to one line have in common is a `Target`. With jokers there are up to three, for the line may end up of the
+color alone, of color and jokers, or of jokers alone: the `kind` of a line.
 """
 
 from __future__ import annotations
@@ -25,6 +29,8 @@ from azulsim.engine.core import (
     run_points,
 )
 from azulsim.engine.move import Move
+from azulsim.engine.moves import count_left, lines_of, longest_rival_row, make_code, sources_of
+from azulsim.engine.moves import nth_move as nth_without_jokers
 from azulsim.engine.record import (
     ALL_LANES,
     ALLOWED,
@@ -40,6 +46,11 @@ from azulsim.engine.record import (
 UNKNOWN = -(1 << 20)
 """Stands for what no move needed yet."""
 
+HAS_JOKER = 8
+"""In the kind of a line, beside its color: a joker goes to the wall in the color's place."""
+LINE_LANES = 0x111111  # 1 in each pattern line's 4-bit lane
+SOURCES, ALL_SOURCES = 12, 0xFFF  # a color's lane of `mask`
+
 
 # ---- spaces
 
@@ -51,25 +62,30 @@ def fold(spaces: Any) -> Any:
 
 
 @compiled
-def find_columns(game: Any, wall: Any, mine: Any, row: Any, color: Any, has_joker: Any) -> Any:
+def tile_of(kind: Any) -> Any:
+    """Return the color of the tile that a complete line of a kind sends to the wall; JOKER if it holds one (7.4)."""
+    return JOKER if kind & HAS_JOKER else kind
+
+
+@compiled
+def find_columns(game: Any, wall: Any, mine: Any, row: Any, kind: Any) -> Any:
     """Return the columns (bit 0 = column 1) where the tile of a complete line may go (6.1, 7.4, 12).
 
     Parameters
     ----------
     wall, mine : int
-        The spaces taken, and those taken by the color.
+        The spaces taken, and those taken by the line's color.
     row : int
         From 0.
-    color : int
-        The line's color; JOKER if it holds jokers alone.
-    has_joker : bool
-        True if a joker goes to the wall in the color's place.
+    kind : int
+        The line's color (JOKER if it holds jokers alone), with HAS_JOKER if it holds any.
     """
     empty = ~(wall >> (5 * row)) & 31
+    color = kind & ~HAS_JOKER
     if color == JOKER:
         return empty
     free, printed = (game.free >> (5 * row)) & 31, (game.printed[color] >> (5 * row)) & 31
-    if has_joker:
+    if kind & HAS_JOKER:
         return empty & (free | printed)
     return empty & ((free & ~fold(mine)) | (printed & ~fold(mine & game.free)))
 
@@ -81,7 +97,7 @@ def points_at(game: Any, wall: Any, row: Any, column: Any) -> Any:
     return run_points(run_across(wall, row, column), run_down(wall, row, column)) * game.multipliers[5 * row + column]
 
 
-@compiled
+@compiled(is_inlined=True)
 def best_column(game: Any, wall: Any, row: Any, columns: Any) -> Any:
     """Return the column (from 0) that scores most at once, the leftmost among equals, and its points."""
     if columns & (columns - 1) == 0:
@@ -104,48 +120,51 @@ def count_possible(game: Any, wall: Any, tiles: Any) -> Any:
         for color in range(5):
             mine = widen(tiles[color])
             if (mine >> (5 * row)) & 31 == 0:
-                possible += find_columns(game, wall, mine, row, color, False) != 0
+                possible += find_columns(game, wall, mine, row, color) != 0
     return possible
 
 
 @compiled
-def count_possible_near(game: Any, wall: Any, tiles: Any, row: Any, color: Any) -> Any:
-    """Return the same for the pairs of one row or one color alone, which are those that a tile there can close."""
-    possible = 0
-    for other in range(5):
-        mine = widen(tiles[other])
-        if other != color and (mine >> (5 * row)) & 31 == 0:
-            possible += find_columns(game, wall, mine, row, other, False) != 0
-    if color == JOKER:
-        return possible
-    mine = widen(tiles[color])
+def columns_in_danger(game: Any, seat: Any, row: Any, tile: Any) -> Any:
+    """Return how many (row, color) pairs would lose their last space to a tile of a row, by its column: 4-bit lanes."""
+    wall, mine, free_here = widen(game.wall[seat]), widen(game.tiles[seat, tile]), (game.free >> (5 * row)) & 31
+    danger = 0
+    for color in range(5):
+        theirs = widen(game.tiles[seat, color])
+        if color != tile and (theirs >> (5 * row)) & 31 == 0:
+            danger += lane_of_last(find_columns(game, wall, theirs, row, color), 31)
+    if tile == JOKER:
+        return danger
     for other in range(5):
         if other != row and (mine >> (5 * other)) & 31 == 0:
-            possible += find_columns(game, wall, mine, other, color, False) != 0
-    return possible
+            free = free_here | (game.free >> (5 * other)) & 31  # two printed spaces do not exclude one another
+            danger += lane_of_last(find_columns(game, wall, mine, other, tile), free)
+    return danger
 
 
 @compiled
-def default_column(game: Any, wall: Any, tiles: Any, row: Any, color: Any, columns: Any) -> Any:
-    """Return the engine's own choice of column (from 0) for a tile; `tiles` is changed and restored.
+def lane_of_last(columns: Any, counted: Any) -> Any:
+    """Return 1 in the 4-bit lane of a column if it stands alone and is counted, else 0."""
+    if columns == 0 or columns & (columns - 1) != 0 or columns & counted == 0:
+        return 0
+    return 1 << (4 * lowest_bit(columns))
+
+
+@compiled
+def default_column(game: Any, seat: Any, row: Any, tile: Any, columns: Any) -> Any:
+    """Return the engine's own choice of column (from 0) for a tile.
 
     A point now counts 2, each tile already in the column 1 (columns pay at the end), each color of each row that would
     no longer have a space -3; the leftmost column among equals.
     """
+    wall, danger = widen(game.wall[seat]), columns_in_danger(game, seat, row, tile)
     best, chosen = UNKNOWN, 0
-    while columns:
-        column = lowest_bit(columns)
-        columns &= columns - 1
-        space = 1 << (5 * row + column)
-        tiles[color] |= space
-        value = (
-            2 * points_at(game, wall, row, column)
-            + popcount(column_bits(wall, column))
-            + 3 * count_possible_near(game, wall | space, tiles, row, color)
-        )
-        tiles[color] &= ~space
-        if value > best:
-            best, chosen = value, column
+    for column in range(5):
+        if (columns >> column) & 1:
+            points, tiles = points_at(game, wall, row, column), popcount(column_bits(wall, column))
+            value = 2 * points + tiles - 3 * ((danger >> (4 * column)) & 15)
+            if value > best:
+                best, chosen = value, column
     return chosen
 
 
@@ -156,6 +175,19 @@ def default_column(game: Any, wall: Any, tiles: Any, row: Any, color: Any, colum
 def color_of(game: Any, seat: Any, line: Any) -> Any:
     """Return the color number of a pattern line that is not empty; JOKER if it holds jokers alone."""
     return (widen(game.colors[seat]) >> (4 * line)) & 15
+
+
+@compiled
+def kinds_of_lines(game: Any, seat: Any) -> Any:
+    """Return the color of each pattern line that is not empty, with HAS_JOKER if it holds jokers: a 4-bit lane each."""
+    jokers = widen(game.line_jokers[seat])
+    return widen(game.colors[seat]) | ((jokers | jokers >> 1 | jokers >> 2) & LINE_LANES) * HAS_JOKER
+
+
+@compiled
+def kind_of_line(game: Any, seat: Any, line: Any) -> Any:
+    """Return the same of one line."""
+    return (kinds_of_lines(game, seat) >> (4 * line)) & 15
 
 
 @compiled
@@ -274,7 +306,9 @@ def play(game: Any, code: Any) -> bool:
         game.line_jokers[seat] += take.placed_jokers << shift
         if before + take.placed_color + take.placed_jokers == line:
             game.full[seat] |= 1 << line
-        game.open[seat] = (game.open[seat] & ~(ALL_LANES << line)) | open_line(game, seat, line)
+            game.open[seat] &= ~(ALL_LANES << line)
+        elif take.placed_color > 0:  # from now on this color and jokers only
+            game.open[seat] &= ~(ALL_LANES << line) | (1 << (8 * color) | 1 << (8 * JOKER)) << line
     fallen_color, fallen_jokers = take.n_color - take.placed_color, take.n_jokers - take.placed_jokers
     game.floor[seat] = fallen + fallen_color + fallen_jokers
     game.lid += fallen_jokers << (8 * JOKER)
@@ -289,48 +323,123 @@ def play(game: Any, code: Any) -> bool:
 
 
 @compiled
+def takes_of(allowed: Any, color: Any) -> Any:
+    """Return the ways to take a color: bit s alone from source s, bit SOURCES + s with the jokers of source s."""
+    if color == JOKER:
+        return allowed.joker_mask
+    sources = sources_of(allowed.mask, color)
+    return sources | (sources & allowed.joker_mask) << SOURCES
+
+
+@compiled
+def takes_from(takes: Any, source: Any) -> Any:
+    """Return those ways to take a color that take it from one source."""
+    return takes & (1 << source | 1 << (SOURCES + source))
+
+
+@compiled
+def code_of_take(take: Any, color: Any, line: Any) -> Any:
+    """Return the code of a way to take a color (a bit of `takes_of`), how many jokers stay left open."""
+    if take >= SOURCES:
+        return make_code(take - SOURCES, color, line) | WITH_JOKERS
+    return make_code(take, color, line)
+
+
+@compiled
+def find_keeps(game: Any, code: Any) -> Any:
+    """Return the first and the last number that may stand above KEEP_SHIFT in a code; both 0 if there is no choice."""
+    source, color, line = (code >> 6) & 15, (code >> 3) & 7, code & 7
+    if game.overflow_rule != CHOOSE or code & WITH_JOKERS == 0 or line == 0:
+        return 0, 0
+    n_color, n_jokers = lane(game.sources[source], color), lane(game.sources[source], JOKER)
+    room = line - ((widen(game.counts[game.seat]) >> (4 * line)) & 15)
+    least, most = min(n_jokers, least_kept(room, n_color)), min(n_jokers, room)
+    if n_color + n_jokers <= room or least == most:
+        return 0, 0
+    return least + 1, most + 1
+
+
+@compiled
+def nth_way(game: Any, code: Any, k: Any) -> Any:
+    """Return the code of the k-th way to move a color from a source to a line: 0 alone, from 1 on with jokers."""
+    if k == 0:
+        return code
+    code |= WITH_JOKERS
+    return code | (find_keeps(game, code)[0] + k - 1) << KEEP_SHIFT
+
+
+@compiled
 def list_moves(game: Any, allowed: Any, codes: Any) -> Any:
-    """Write the codes of the allowed moves to `codes` (int16[MAX_LEGAL]); return how many there are."""
+    """Write the codes of the allowed moves to `codes` (int16[MAX_LEGAL]); return how many there are.
+
+    They are ordered by color, source, line, way.
+    """
     n = 0
-    seat = widen(game.seat)
     for color in range(6):
-        sources = allowed.joker_mask if color == JOKER else (allowed.mask >> (12 * color)) & 0xFFF
-        lines = (allowed.open >> (8 * color)) & 0x3F
-        rest = sources
-        while rest:
-            source = lowest_bit(rest)
-            rest &= rest - 1
-            has_jokers = color != JOKER and (allowed.joker_mask >> source) & 1
-            left = lines
-            while left:
-                line = lowest_bit(left)
-                left &= left - 1
-                code = source << 6 | color << 3 | line
-                codes[n] = code
-                n += 1
-                if not has_jokers:
-                    continue
-                low, high = 0, 0
-                if line > 0 and game.overflow_rule == CHOOSE:
-                    low, high = keep_range(game, seat, source, color, line)
-                if low == high:
-                    codes[n] = code | WITH_JOKERS
+        takes = takes_of(allowed, color)
+        sources = takes & ALL_SOURCES
+        while sources:
+            source = lowest_bit(sources)
+            sources &= sources - 1
+            here = takes_from(takes, source)
+            lines = lines_of(allowed.open, color)
+            while lines:
+                line = lowest_bit(lines)
+                lines &= lines - 1
+                for way in range(count_takes(game, here, color, 1 << line)):
+                    codes[n] = nth_way(game, make_code(source, color, line), way)
                     n += 1
-                else:
-                    for keep in range(low, high + 1):
-                        codes[n] = code | WITH_JOKERS | (keep + 1) << KEEP_SHIFT
-                        n += 1
     return n
 
 
 @compiled
-def keep_range(game: Any, seat: Any, source: Any, color: Any, line: Any) -> Any:
-    """Return the fewest and most jokers that may stay on a line; equal where there is no choice."""
-    n_color, n_jokers = lane(game.sources[source], color), lane(game.sources[source], JOKER)
-    room = line - ((widen(game.counts[seat]) >> (4 * line)) & 15)
-    if n_color + n_jokers <= room:
-        return n_jokers, n_jokers
-    return min(n_jokers, least_kept(room, n_color)), min(n_jokers, room)
+def count_moves(game: Any, allowed: Any) -> Any:
+    """Return the number of moves of an allowed set."""
+    n = 0
+    for color in range(6):
+        n += count_takes(game, takes_of(allowed, color), color, lines_of(allowed.open, color))
+    return n
+
+
+@compiled
+def count_takes(game: Any, takes: Any, color: Any, lines: Any) -> Any:
+    """Return the number of moves that take a color in some ways (`takes_of`) to some lines."""
+    n = popcount(takes) * popcount(lines)
+    if game.overflow_rule == CHOOSE:
+        choices = takes >> SOURCES
+        while choices:
+            source = lowest_bit(choices)
+            choices &= choices - 1
+            for line in range(1, 6):
+                if (lines >> line) & 1:
+                    first, last = find_keeps(game, make_code(source, color, line) | WITH_JOKERS)
+                    n += last - first
+    return n
+
+
+@compiled
+def nth_move(game: Any, allowed: Any, k: Any) -> Any:
+    """Return the code of the k-th move (from 0) of an allowed set, in the order of `list_moves`."""
+    if allowed.joker_mask == 0:
+        return nth_without_jokers(allowed, k)
+    for color in range(6):
+        takes, lines = takes_of(allowed, color), lines_of(allowed.open, color)
+        n = count_takes(game, takes, color, lines)
+        if k >= n:
+            k -= n
+            continue
+        for source in range(SOURCES):
+            here = takes_from(takes, source)
+            n = count_takes(game, here, color, lines)
+            if k >= n:
+                k -= n
+                continue
+            for line in range(6):
+                n = count_takes(game, here, color, lines & 1 << line)
+                if k < n:
+                    return nth_way(game, make_code(source, color, line), k)
+                k -= n
+    return -1
 
 
 @compiled
@@ -339,116 +448,180 @@ def is_allowed(game: Any, allowed: Any, code: Any) -> bool:
     if code < 0 or code >= 1 << 15:
         return False
     source, color, line = (code >> 6) & 15, (code >> 3) & 7, code & 7
-    if source > 11 or color > JOKER or line > 5 or (allowed.open >> (8 * color + line)) & 1 == 0:
+    if source >= SOURCES or color > JOKER or line > 5 or (allowed.open >> (8 * color + line)) & 1 == 0:
         return False
-    has_jokers = (allowed.joker_mask >> source) & 1 == 1
-    if color == JOKER:
-        return has_jokers and code < WITH_JOKERS
-    if (allowed.mask >> (12 * color + source)) & 1 == 0:
+    take = source + SOURCES if code & WITH_JOKERS else source
+    if (takes_of(allowed, color) >> take) & 1 == 0:
         return False
-    keep = code >> KEEP_SHIFT
-    if code & WITH_JOKERS == 0:
-        return keep == 0
-    if not has_jokers:
-        return False
-    if line == 0 or game.overflow_rule != CHOOSE:
-        return keep == 0
-    low, high = keep_range(game, widen(game.seat), source, color, line)
-    return keep == 0 if low == high else low <= keep - 1 <= high
+    first, last = find_keeps(game, code)
+    return first <= code >> KEEP_SHIFT <= last
 
 
 # ---- what moves are worth
-
-
-_SCRATCH, _MEMO = 6, 12
-_MEMO_SIZE = 6 * 12
-WORK = _MEMO + 2 * _MEMO_SIZE
 
 
 class Before(NamedTuple):
     """What holds for all moves of a seat, computed once a move."""
 
     seat: int
-    wall: int
-    """As it is, without complete lines."""
+    counts: int
+    full: int
+    kinds: int
+    """Of the lines, as `kinds_of_lines`."""
     tiled: int
-    """With complete lines tiled."""
+    """The wall with complete lines tiled."""
     points: int
     spilled: int
     """Tiles of complete lines that would find no space and fall."""
+    fallen: int
     penalty: int
+    marker: int
+    """1 while the marker lies in the center."""
     left: int
     rival_row: int
-    work: Any
-    """int64[WORK]: spaces of each color, tiles of complete lines included; the same for working; then, by how a line
-    would be completed, points and spilled tiles."""
+
+
+class Space(NamedTuple):
+    """Where on the wall the tile of a line would score most if it were tiled now; column 0 if nowhere."""
+
+    column: int
+    row_tiles: int
+    column_tiles: int
+    across: int
+    down: int
+
+
+class Target(NamedTuple):
+    """What holds for all moves of one color to one line that make the line one kind."""
+
+    kind: int
+    before: int
+    color_tiles: int
+    space: Space
+    points: int
+    """What completing the line brings; UNKNOWN until a move completes it."""
+    spilled: int
+    """Tiles that would fall from all complete lines, this one among them."""
+
+
+FLOOR = Space(0, 0, 0, 0, 0)
+NO_TARGET = Target(-1, 0, 0, FLOOR, UNKNOWN, 0)
 
 
 @compiled
-def tile_in_mind(game: Any, seat: Any, full: Any, colors: Any, line_jokers: Any, work: Any, at: Any) -> Any:
-    """Return (points, spilled tiles, wall) if the complete lines were tiled now, each where it scores most at once.
+def tiles_in_mind(game: Any, seat: Any, wall: Any, kinds: Any, tile: Any) -> Any:
+    """Return the spaces of a color, or of jokers, on a seat's wall to which tiles of its lines were added in mind."""
+    tiles = widen(game.tiles[seat, tile])
+    added = wall & ~widen(game.wall[seat])
+    if added:
+        for row in range(5):
+            if tile_of((kinds >> (4 * row + 4)) & 15) == tile:
+                tiles |= added & 31 << (5 * row)
+    return tiles
 
-    This is what exact gain means on a wall with a choice; `work[at : at + 6]` receives the spaces of each color.
+
+@compiled
+def columns_in_mind(game: Any, seat: Any, wall: Any, kinds: Any, row: Any, kind: Any) -> Any:
+    """Return the columns where the tile of a line may go on such a wall."""
+    mine = tiles_in_mind(game, seat, wall, kinds, kind & ~HAS_JOKER)
+    return find_columns(game, wall, mine, row, kind)
+
+
+@compiled
+def tile_in_mind(game: Any, seat: Any, full: Any, kinds: Any) -> Any:
+    """Return (points, spilled tiles, wall) if lines were tiled now, each where it scores most at once.
+
+    This is what exact gain means on a wall with a choice. `full` are the lines, `kinds` theirs as in `kinds_of_lines`.
     """
-    for color in range(6):
-        work[at + color] = game.tiles[seat, color]
     wall = widen(game.wall[seat])
     points = spilled = 0
     while full:
         line = lowest_bit(full)
         full &= full - 1
-        color, has_joker = (colors >> (4 * line)) & 15, (line_jokers >> (4 * line)) & 15 > 0
-        columns = find_columns(game, wall, work[at + color], line - 1, color, has_joker)
+        columns = columns_in_mind(game, seat, wall, kinds, line - 1, (kinds >> (4 * line)) & 15)
         if columns == 0:
             spilled += line
             continue
         column, now = best_column(game, wall, line - 1, columns)
         points += now
-        space = 1 << (5 * (line - 1) + column)
-        wall |= space
-        work[at + (JOKER if has_joker else color)] |= space
+        wall |= 1 << (5 * (line - 1) + column)
     return points, spilled, wall
 
 
-@compiled
+@compiled(is_inlined=True)
 def look(game: Any) -> Any:
     """Return what holds for all moves of the seat to move."""
     seat = widen(game.seat)
-    work = np.empty(WORK, np.int64)
-    for i in range(_MEMO_SIZE):
-        work[_MEMO + 2 * i] = UNKNOWN
-    points, spilled, tiled = tile_in_mind(
-        game, seat, widen(game.full[seat]), widen(game.colors[seat]), widen(game.line_jokers[seat]), work, 0
+    full, kinds, fallen = widen(game.full[seat]), kinds_of_lines(game, seat), widen(game.floor[seat])
+    points, spilled, tiled = tile_in_mind(game, seat, full, kinds)
+    return Before(
+        seat,
+        widen(game.counts[seat]),
+        full,
+        kinds,
+        tiled,
+        points,
+        spilled,
+        fallen,
+        floor_penalty(game, fallen + spilled),
+        widen(game.holder < 0),
+        count_left(game),
+        longest_rival_row(game, seat),
     )
-    left = rival = 0
-    for source in range(game.n_displays + 1):
-        left += count_tiles(game.sources[source])
-    for other in range(game.players):
-        if other != seat:
-            theirs, full = widen(game.wall[other]), widen(game.full[other])
-            for row in range(5):
-                rival = max(rival, popcount((theirs >> (5 * row)) & 31) + ((full >> (row + 1)) & 1))
-    penalty = floor_penalty(game, widen(game.floor[seat]) + spilled)
-    wall = widen(game.wall[seat])
-    return Before(seat, wall, tiled, points, spilled, penalty, left, rival, work)
+
+
+@compiled(is_inlined=True)
+def find_space(game: Any, now: Any, row: Any, kind: Any) -> Any:
+    """Return where the tile of a line would go."""
+    row_tiles = popcount((now.tiled >> (5 * row)) & 31)
+    columns = columns_in_mind(game, now.seat, now.tiled, now.kinds, row, kind)
+    if columns == 0:
+        return Space(0, row_tiles, 0, 0, 0)
+    column, _ = best_column(game, now.tiled, row, columns)
+    filled = now.tiled | 1 << (5 * row + column)
+    return Space(
+        column + 1,
+        row_tiles,
+        popcount(column_bits(now.tiled, column)),
+        run_across(filled, row, column),
+        run_down(filled, row, column),
+    )
+
+
+@compiled(is_inlined=True)
+def look_at_target(game: Any, now: Any, color: Any, line: Any, kind: Any) -> Any:
+    """Return what holds for all moves of one color to one line (0 = floor) that make it one kind."""
+    color_tiles = popcount(tiles_in_mind(game, now.seat, now.tiled, now.kinds, color))
+    space = find_space(game, now, line - 1, kind) if line > 0 else FLOOR
+    return Target(kind, (now.counts >> (4 * line)) & 15, color_tiles, space, UNKNOWN, now.spilled)
+
+
+@compiled(is_inlined=True)
+def update_target(game: Any, now: Any, target: Any, take: Any, color: Any, line: Any) -> Any:
+    """Return the target of a move, given that of the move before it, which serves again wherever it can."""
+    kind = kind_after(now, take, color, line)
+    if kind != target.kind:
+        target = look_at_target(game, now, color, line, kind)
+    if target.points == UNKNOWN and is_completing(take, line):
+        kinds = (now.kinds & ~(15 << (4 * line))) | kind << (4 * line)
+        points, spilled, _ = tile_in_mind(game, now.seat, now.full | 1 << line, kinds)
+        target = Target(kind, target.before, target.color_tiles, target.space, points - now.points, spilled)
+    return target
 
 
 @compiled
-def value_of_completing(game: Any, now: Any, line: Any, color: Any, has_joker: Any) -> Any:
-    """Return (points added, spilled tiles in all) if a line were complete with that color."""
-    full = widen(game.full[now.seat])
-    at = _MEMO + 2 * (line * 12 + color * 2 + has_joker)
-    if now.work[at] == UNKNOWN and full == 0:  # nothing else is tiled: no walls to keep apart
-        columns = find_columns(game, now.wall, now.work[color], line - 1, color, has_joker)
-        now.work[at] = best_column(game, now.wall, line - 1, columns)[1] if columns else 0
-        now.work[at + 1] = 0 if columns else line
-    elif now.work[at] == UNKNOWN:
-        shift = 4 * line
-        colors = (widen(game.colors[now.seat]) & ~(15 << shift)) | (color << shift)
-        jokers = (widen(game.line_jokers[now.seat]) & ~(15 << shift)) | (has_joker << shift)
-        points, spilled, _ = tile_in_mind(game, now.seat, full | 1 << line, colors, jokers, now.work, _SCRATCH)
-        now.work[at], now.work[at + 1] = points - now.points, spilled
-    return now.work[at], now.work[at + 1]
+def kind_after(now: Any, take: Any, color: Any, line: Any) -> Any:
+    """Return the kind of a line after a move."""
+    held = (now.kinds >> (4 * line)) & 15
+    if take.placed_color == 0:
+        color = held & ~HAS_JOKER if (now.counts >> (4 * line)) & 15 else JOKER
+    return color | (HAS_JOKER if take.placed_jokers > 0 else held & HAS_JOKER)
+
+
+@compiled
+def is_completing(take: Any, line: Any) -> bool:
+    """Return True if a move completes its line."""
+    return line > 0 and take.placed_color + take.placed_jokers == take.room
 
 
 # ---- wall-tiling
@@ -465,10 +638,8 @@ def is_choice(game: Any, columns: Any) -> bool:
 @compiled
 def columns_of_line(game: Any, seat: Any, line: Any) -> Any:
     """Return the columns (bit 0 = column 1) where the tile of a complete line may go now."""
-    has_joker = (widen(game.line_jokers[seat]) >> (4 * line)) & 15 > 0
-    color = color_of(game, seat, line)
-    mine = widen(game.tiles[seat, color])
-    return find_columns(game, widen(game.wall[seat]), mine, line - 1, color, has_joker)
+    mine = widen(game.tiles[seat, color_of(game, seat, line)])
+    return find_columns(game, widen(game.wall[seat]), mine, line - 1, kind_of_line(game, seat, line))
 
 
 @compiled
@@ -499,18 +670,14 @@ def place_line(game: Any, seat: Any, line: Any, column: Any, entry: Any) -> Any:
     game.counts[seat] &= ~(15 << shift)
     game.line_jokers[seat] &= ~(15 << shift)
     game.full[seat] &= ~(1 << line)
+    game.open[seat] |= open_line(game, seat, line)
     return points
 
 
 @compiled
 def choose_by_default(game: Any, seat: Any, line: Any, columns: Any) -> Any:
     """Return the engine's own decision for a complete line: a column from 1. It never declines."""
-    has_joker = (widen(game.line_jokers[seat]) >> (4 * line)) & 15 > 0
-    kind = JOKER if has_joker else color_of(game, seat, line)
-    tiles = np.empty(6, np.int64)
-    for color in range(6):
-        tiles[color] = game.tiles[seat, color]
-    return 1 + default_column(game, widen(game.wall[seat]), tiles, line - 1, kind, columns)
+    return 1 + default_column(game, seat, line - 1, tile_of(kind_of_line(game, seat, line)), columns)
 
 
 @compiled
@@ -520,7 +687,6 @@ def finish_tiling(game: Any, ledger: Any) -> None:
     for seat in range(game.players):
         pay_floor(game, seat, widen(ledger[seat].gain), ledger[seat])
         is_over |= count_complete(widen(game.wall[seat]))[0] >= game.rows_to_end
-        reopen_lines(game, seat)
     if is_over:
         game.termination = ROW_COMPLETED
     elif game.round >= game.max_rounds:
@@ -549,38 +715,15 @@ def start_tiling(entry: Any) -> None:
 
 
 @compiled(is_inlined=True)
-def describe(game: Any, now: Any, code: Any) -> Any:
-    """Return the fields of `Move`, as integers.
-
-    `column`, `across` and `down` are those of the space where the line's tile would score most if it were tiled now.
-    """
+def describe(game: Any, now: Any, target: Any, take: Any, code: Any) -> Any:
+    """Return the fields of `Move`, as integers; the target is that of the move (`update_target`)."""
     source, color, line = (code >> 6) & 15, (code >> 3) & 7, code & 7
-    take = split_take(game, code)
-    seat = now.seat
     tiles, placed = take.n_color + take.n_jokers, take.placed_color + take.placed_jokers
     overflow = tiles - placed
-    marker = 1 if source == 0 and game.holder < 0 else 0
-    shift = 4 * line
-    before = (widen(game.counts[seat]) >> shift) & 15 if line > 0 else 0
-    completes = 1 if line > 0 and placed == take.room else 0
-    earned, spilled = 0, now.spilled
-    column = row_tiles = column_tiles = across = down = 0
-    if line > 0:
-        kind = color if take.placed_color > 0 else JOKER
-        if before > 0 and kind == JOKER:
-            kind = color_of(game, seat, line)
-        has_joker = take.placed_jokers > 0 or (widen(game.line_jokers[seat]) >> shift) & 15 > 0
-        row = line - 1
-        row_tiles = popcount((now.tiled >> (5 * row)) & 31)
-        columns = find_columns(game, now.tiled, now.work[kind], row, kind, has_joker)
-        if columns:
-            x, _ = best_column(game, now.tiled, row, columns)
-            filled = now.tiled | 1 << (5 * row + x)
-            column, column_tiles = x + 1, popcount(column_bits(now.tiled, x))
-            across, down = run_across(filled, row, x), run_down(filled, row, x)
-        if completes:
-            earned, spilled = value_of_completing(game, now, line, kind, has_joker)
-    fallen = widen(game.floor[seat]) + marker * game.marker_space + overflow + spilled
+    marker = now.marker if source == 0 else 0
+    completes = is_completing(take, line)
+    earned, spilled = (target.points, target.spilled) if completes else (0, now.spilled)
+    fallen = now.fallen + marker * game.marker_space + overflow + spilled
     penalty = floor_penalty(game, fallen) - now.penalty + marker * game.marker_price
     return Move(
         source,
@@ -590,49 +733,53 @@ def describe(game: Any, now: Any, code: Any) -> Any:
         placed,
         overflow,
         marker,
-        completes,
+        widen(completes),
         earned - penalty,
         earned,
         penalty,
-        before,
+        target.before,
         take.room - placed,
-        column,
-        row_tiles,
-        column_tiles,
-        popcount(now.work[color]),
-        across,
-        down,
+        target.space.column,
+        target.space.row_tiles,
+        target.space.column_tiles,
+        target.color_tiles,
+        target.space.across,
+        target.space.down,
         0 if source == 0 else count_tiles(game.sources[source]) - tiles,
         now.left - tiles,
-        min(widen(game.floor[seat]), widen(game.n_floor)),
+        min(now.fallen, widen(game.n_floor)),
         now.rival_row,
         widen(game.round),
         take.n_jokers,
     )
 
 
+@compiled(is_inlined=True)
+def describe_code(game: Any, now: Any, code: Any) -> Any:
+    """Return the fields of `Move`, as integers, for a move looked at alone."""
+    take = split_take(game, code)
+    return describe(game, now, update_target(game, now, NO_TARGET, take, (code >> 3) & 7, code & 7), take, code)
+
+
 @compiled
 def exact_gain(game: Any, code: Any) -> Any:
     """Return the exact change of the mover's own round-end score by a move, before the clamp (points)."""
-    return describe(game, look(game), code).gain
+    return describe_code(game, look(game), code).gain
 
 
 @compiled
-def best_gain(game: Any, seat: Any, codes: Any) -> Any:
-    """Return a seat's best exact gain if it moved now, 0 if nothing is left on the table; changes nothing.
-
-    `codes` (int16[MAX_LEGAL]) is for working.
-    """
+def best_gain(game: Any, seat: Any) -> Any:
+    """Return a seat's best exact gain if it moved now, 0 if nothing is left on the table; changes nothing."""
     if game.mask | game.joker_mask == 0:
         return 0
     mover = game.seat
     game.seat = seat
     allowed = make_record(ALLOWED)
     allowed.mask, allowed.joker_mask, allowed.open = game.mask, game.joker_mask, game.open[seat]
-    now = look(game)
+    now, codes = look(game), np.empty(MAX_LEGAL, np.int16)
     best = UNKNOWN
     for i in range(list_moves(game, allowed, codes)):
-        best = max(best, describe(game, now, widen(codes[i])).gain)
+        best = max(best, describe_code(game, now, widen(codes[i])).gain)
     game.seat = mover
     return best
 
@@ -640,10 +787,9 @@ def best_gain(game: Any, seat: Any, codes: Any) -> Any:
 @compiled
 def denial(game: Any, code: Any) -> Any:
     """Return the next seat's best exact gain if it moved now, minus its best after the move (points)."""
-    codes = np.empty(MAX_LEGAL, np.int16)
     after = copy_record(game)
     rival = widen(game.seat) + 1
     rival = 0 if rival == game.players else rival
-    before = best_gain(after, rival, codes)
+    before = best_gain(after, rival)
     play(after, code)
-    return before - best_gain(after, rival, codes)
+    return before - best_gain(after, rival)

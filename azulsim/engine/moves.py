@@ -185,28 +185,32 @@ def wall_when_tiled(wall: Any, full: Any, colors: Any) -> Any:
 
 
 @compiled
-def longest_row(wall: Any) -> Any:
-    """Return the most tiles in one row of a wall."""
-    most = 0
-    for row in range(5):
-        most = max(most, popcount((wall >> (5 * row)) & 31))
-    return most
+def count_left(game: Any) -> Any:
+    """Return the tiles on the table."""
+    left = 0
+    for source in range(game.n_displays + 1):
+        left += count_tiles(game.sources[source])
+    return left
 
 
 @compiled
+def longest_rival_row(game: Any, seat: Any) -> Any:
+    """Return the most tiles in one row of another player's wall, those of complete lines included."""
+    most = 0
+    for other in range(game.players):
+        if other != seat:
+            wall, full = widen(game.wall[other]), widen(game.full[other])
+            for row in range(5):
+                most = max(most, popcount((wall >> (5 * row)) & 31) + ((full >> (row + 1)) & 1))
+    return most
+
+
+@compiled(is_inlined=True)
 def look(game: Any, allowed: Any) -> Any:
     """Return what holds for all moves of the seat to move."""
     seat = widen(game.seat)
     wall, full, colors = widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat])
     fallen = widen(game.floor[seat])
-    left = rival = 0
-    for source in range(game.n_displays + 1):
-        left += count_tiles(game.sources[source])
-    for other in range(game.players):
-        if other != seat:
-            theirs = widen(game.wall[other])
-            theirs = wall_when_tiled(theirs, widen(game.full[other]), widen(game.colors[other]))
-            rival = max(rival, longest_row(theirs))
     return _Before(
         allowed.mask,
         allowed.open,
@@ -221,8 +225,8 @@ def look(game: Any, allowed: Any) -> Any:
         widen(game.holder < 0),
         game.marker_space if game.holder < 0 else 0,
         game.marker_price if game.holder < 0 else 0,
-        left,
-        rival,
+        count_left(game),
+        longest_rival_row(game, seat),
         widen(game.round),
     )
 

@@ -16,7 +16,7 @@ from azulsim.engine import general
 from azulsim.engine.compiling import as_pointer, compiled, make_record
 from azulsim.engine.core import LEDGER
 from azulsim.engine.driver import BAD_MOVE, GOES_ON, IS_OVER, PIECES, Log, begin_game
-from azulsim.engine.record import ALLOWED, CHOOSE, JOKER, KEEP_SHIFT, WITH_JOKERS
+from azulsim.engine.record import ALLOWED, JOKER, KEEP_SHIFT, WITH_JOKERS
 from azulsim.engine.scoring import address_of_place
 from azulsim.rules import MAX_PLAYERS
 
@@ -67,7 +67,7 @@ def find_place_address() -> int:
 
 def _make_replay_games(is_general: bool) -> Any:
     is_legal, advance, log_move, end_round = PIECES[is_general]
-    keep_range = general.keep_range
+    find_keeps = general.find_keeps
 
     @compiled(key=f"is_general={is_general}")
     def find_code(game: Any, logged: Any, m: Any) -> Any:
@@ -79,10 +79,8 @@ def _make_replay_games(is_general: bool) -> Any:
             return source << 6 | color << 3 | line
         color -= JOKER + 1
         code = source << 6 | color << 3 | line | WITH_JOKERS
-        if is_general and line > 0 and game.overflow_rule == CHOOSE:
-            low, high = keep_range(game, np.int64(game.seat), source, color, line)
-            if low != high:
-                code |= (np.int64(min(logged.jokers[m], 7)) + 1) << KEEP_SHIFT
+        if is_general and find_keeps(game, code)[1] > 0:
+            code |= (np.int64(min(logged.jokers[m], 7)) + 1) << KEEP_SHIFT
         return code
 
     @compiled(key=f"is_general={is_general}")

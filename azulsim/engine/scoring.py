@@ -23,6 +23,7 @@ from azulsim.engine.compiling import (
     widen,
 )
 from azulsim.engine.core import column_bits, play, run_across, run_down
+from azulsim.engine.general import NO_TARGET
 from azulsim.engine.move import Move, Spot
 from azulsim.engine.moves import (
     NO_MOVE,
@@ -38,7 +39,7 @@ from azulsim.engine.moves import (
     sources_of,
     tie_priority,
 )
-from azulsim.engine.record import ALLOWED_TYPE, GAME_TYPE, JOKER, MAX_LEGAL, SEAT_TYPE
+from azulsim.engine.record import ALLOWED_TYPE, GAME_TYPE, KEEP_SHIFT, SEAT_TYPE
 
 MOVE_SIGNATURE = types.int64(GAME_TYPE, ALLOWED_TYPE, types.uint64, SEAT_TYPE)
 """What the driver calls: `move(game, allowed, key, seat) -> code`."""
@@ -51,7 +52,8 @@ PLACE_SIGNATURE = types.int64(GAME_TYPE, types.int64, types.int64, types.int64, 
 NOT_A_NUMBER = -2
 """Answer of a scored strategy whose score was NaN or infinite."""
 
-_color_of, _count_possible, _points_at = general.color_of, general.count_possible, general.points_at
+_kind_of_line, _tile_of = general.kind_of_line, general.tile_of
+_count_possible, _points_at = general.count_possible, general.points_at
 
 call_move = make_call(MOVE_SIGNATURE)
 call_place = make_call(PLACE_SIGNATURE)
@@ -115,7 +117,7 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
     key : str or None
         Cache key of the score's own text; None keeps nothing on disk.
     """
-    inner = numba.njit(nogil=True, inline="never")(positional(score))
+    value_of = _make_value_of(score, play, sees_position)
 
     @compiled(key=key)
     def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
@@ -138,12 +140,7 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
                         points = points_of_completing(now, color, line)
                     move = as_floats(describe(game, now, target, points, source, color, line))
                     code = make_code(source, color, line)
-                    if sees_position:
-                        scratch = copy_record(game)
-                        play(scratch, code)
-                        value = 1.0 * inner(move, scratch, *params)
-                    else:
-                        value = 1.0 * inner(move, *params)
+                    value = value_of(game, move, code, params)
                     if value - value != 0.0:
                         return NOT_A_NUMBER
                     best = keep_best(best, decision_key, value, code)
@@ -154,31 +151,55 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
 
 def make_scored_general(score: Callable[..., float], n_params: int, *, sees_position: bool, key: str | None) -> Any:
     """Return the same for all other walls and for jokers."""
-    inner = numba.njit(nogil=True, inline="never")(positional(score))
-    list_moves, look_general, describe_general = general.list_moves, general.look, general.describe
-    play_general = general.play
+    value_of = _make_value_of(score, general.play, sees_position)
+    look_general, update_target, describe_general = general.look, general.update_target, general.describe
+    takes_of, code_of_take, find_keeps = general.takes_of, general.code_of_take, general.find_keeps
+    split_take = general.split_take
 
     @compiled(key=None if key is None else f"{key}:general")
     def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look_general(game)
-        codes = np.empty(MAX_LEGAL, np.int16)
         best = NO_MOVE
-        for i in range(list_moves(game, allowed, codes)):
-            code = widen(codes[i])
-            move = as_floats(describe_general(game, now, code))
-            if sees_position:
-                scratch = copy_record(game)
-                play_general(scratch, code)
-                value = 1.0 * inner(move, scratch, *params)
-            else:
-                value = 1.0 * inner(move, *params)
-            if value - value != 0.0:
-                return NOT_A_NUMBER
-            best = keep_best(best, decision_key, value, code)
+        for color in range(6):
+            takes = takes_of(allowed, color)
+            lines = lines_of(allowed.open, color) if takes else 0
+            while lines:
+                line = lowest_bit(lines)
+                lines &= lines - 1
+                target = NO_TARGET
+                rest = takes
+                while rest:
+                    any_keep = code_of_take(lowest_bit(rest), color, line)
+                    rest &= rest - 1
+                    first, last = find_keeps(game, any_keep)
+                    for keep in range(first, last + 1):
+                        code = any_keep | keep << KEEP_SHIFT
+                        take = split_take(game, code)
+                        target = update_target(game, now, target, take, color, line)
+                        move = as_floats(describe_general(game, now, target, take, code))
+                        value = value_of(game, move, code, params)
+                        if value - value != 0.0:
+                            return NOT_A_NUMBER
+                        best = keep_best(best, decision_key, value, code)
         return best.code
 
     return scored
+
+
+def _make_value_of(score: Callable[..., float], play: Any, sees_position: bool) -> Any:
+    """Return the compiled value of a move: what the score says of it, and of the position after it if it asks."""
+    inner = numba.njit(nogil=True, inline="never")(positional(score))
+
+    @compiled(key=None, is_inlined=True)
+    def value_of(game: Any, move: Any, code: Any, params: Any) -> Any:
+        if sees_position:
+            after = copy_record(game)
+            play(after, code)
+            return 1.0 * inner(move, after, *params)
+        return 1.0 * inner(move, *params)
+
+    return value_of
 
 
 def make_placed(place: Callable[..., float], where: Sequence[int], *, key: str | None) -> Any:
@@ -196,7 +217,7 @@ def make_placed(place: Callable[..., float], where: Sequence[int], *, key: str |
     inner = numba.njit(nogil=True)(positional(place))
     positions = np.array([*where] or [0], np.int64)
     n_params = len(where)
-    find_kind, look_at_spot = kind_of_line, describe_spot
+    look_at_spot = describe_spot
 
     @compiled(key=None if key is None else f"{key}:place")
     def placed(game: Any, seat_number: Any, line: Any, columns: Any, decision_key: Any, seat: Any) -> Any:
@@ -205,7 +226,7 @@ def make_placed(place: Callable[..., float], where: Sequence[int], *, key: str |
         for i in range(n_params):
             chosen[i] = values[positions[i]]
         params = to_fixed_tuple(chosen, n_params)
-        kind = find_kind(game, seat_number, line)
+        tile = _tile_of(_kind_of_line(game, seat_number, line))
         tiles = np.empty(6, np.int64)
         for color in range(6):
             tiles[color] = game.tiles[seat_number, color]
@@ -214,7 +235,7 @@ def make_placed(place: Callable[..., float], where: Sequence[int], *, key: str |
         while columns:
             column = lowest_bit(columns)
             columns &= columns - 1
-            spot = look_at_spot(game, widen(game.wall[seat_number]), tiles, line, column, kind)
+            spot = look_at_spot(game, widen(game.wall[seat_number]), tiles, line, column, tile)
             value = 1.0 * inner(spot, *params)
             if value - value != 0.0:
                 return NOT_A_NUMBER
@@ -227,31 +248,23 @@ def make_placed(place: Callable[..., float], where: Sequence[int], *, key: str |
 
 
 @compiled
-def kind_of_line(game: Any, seat: Any, line: Any) -> Any:
-    """Return the color of the tile that a complete line sends to the wall; JOKER if it holds one."""
-    if (widen(game.line_jokers[seat]) >> (4 * line)) & 15 > 0:
-        return JOKER
-    return _color_of(game, seat, line)
-
-
-@compiled
-def describe_spot(game: Any, wall: Any, tiles: Any, line: Any, column: Any, kind: Any) -> Any:
+def describe_spot(game: Any, wall: Any, tiles: Any, line: Any, column: Any, tile: Any) -> Any:
     """Return the fields of `Spot` as float64; `tiles` (int64[6]) is changed and restored."""
     row = line - 1
     row_tiles = float(popcount((wall >> (5 * row)) & 31))
-    color_tiles = float(popcount(widen(tiles[kind])))
+    color_tiles = float(popcount(widen(tiles[tile])))
     if column == 0:
         possible = float(_count_possible(game, wall, tiles))
-        return Spot(float(line), 0.0, float(kind), 0.0, 0.0, 0.0, row_tiles, 0.0, color_tiles, possible)
+        return Spot(float(line), 0.0, float(tile), 0.0, 0.0, 0.0, row_tiles, 0.0, color_tiles, possible)
     x = column - 1
     space = 1 << (5 * row + x)
-    tiles[kind] |= space
+    tiles[tile] |= space
     possible = float(_count_possible(game, wall | space, tiles))
-    tiles[kind] &= ~space
+    tiles[tile] &= ~space
     return Spot(
         float(line),
         float(column),
-        float(kind),
+        float(tile),
         float(_points_at(game, wall, row, x)),
         float(run_across(wall | space, row, x)),
         float(run_down(wall | space, row, x)),

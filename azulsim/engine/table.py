@@ -17,7 +17,8 @@ from azulsim.engine.record import ALLOWED, MAX_LEGAL
 
 _core_play, _core_tile = core.play, core.tile
 _general_play, _general_tile = general.play, general.tile
-_list_moves, _general_look, _general_describe = general.list_moves, general.look, general.describe
+_list_moves, _general_count, _general_nth = general.list_moves, general.count_moves, general.nth_move
+_general_look, _general_describe = general.look, general.describe_code
 _general_is_allowed, _general_gain, _general_denial = general.is_allowed, general.exact_gain, general.denial
 _is_allowed, _gain, _denial = moves.is_allowed, moves.exact_gain, colored_denial.denial
 _count, _count_legal, _nth, _fill = moves.count_moves, moves.count_legal, moves.nth_move, moves.fill_moves
@@ -70,7 +71,7 @@ def list_moves(game: Any, allowed: Any, codes: Any) -> int:
 def count_moves(game: Any, allowed: Any) -> int:
     """Return the number of moves of an allowed set."""
     if game.is_general:
-        return widen(_list_moves(game, allowed, np.empty(MAX_LEGAL, np.int16)))
+        return widen(_general_count(game, allowed))
     return _count(allowed)
 
 
@@ -80,7 +81,7 @@ def count_legal(game: Any) -> int:
     if game.is_general:
         allowed = make_record(ALLOWED)
         allow_all(game, allowed)
-        return widen(_list_moves(game, allowed, np.empty(MAX_LEGAL, np.int16)))
+        return widen(_general_count(game, allowed))
     return _count_legal(game)
 
 
@@ -88,9 +89,7 @@ def count_legal(game: Any) -> int:
 def nth_move(game: Any, allowed: Any, k: Any) -> int:
     """Return the code of the k-th move (from 0) of an allowed set."""
     if game.is_general:
-        codes = np.empty(MAX_LEGAL, np.int16)
-        _list_moves(game, allowed, codes)
-        return widen(codes[k])
+        return widen(_general_nth(game, allowed, k))
     return _nth(allowed, k)
 
 

@@ -109,7 +109,8 @@ __all__ = [
     "wall_when_tiled",
 ]
 
-_tile_in_mind, _columns_of_line, _best_column = general.tile_in_mind, general.columns_of_line, general.best_column
+_tile_in_mind, _tiles_in_mind, _kinds_of_lines = general.tile_in_mind, general.tiles_in_mind, general.kinds_of_lines
+_columns_of_line, _best_column = general.columns_of_line, general.best_column
 _general_best_gain = general.best_gain
 
 
@@ -269,7 +270,7 @@ def best_gain(position: Any) -> int:
     """Return the best exact gain among all moves of the seat to move; 0 if no tiles are left on the table."""
     seat = widen(position.seat)
     if position.is_general:
-        return widen(_general_best_gain(position, seat, np.empty(MAX_LEGAL, np.int16)))
+        return widen(_general_best_gain(position, seat))
     if position.mask == 0:
         return 0
     points = np.empty(6, np.int64)
@@ -307,11 +308,11 @@ def tile_lines(position: Any, seat: int) -> int:
     full, colors, counts = widen(position.full[seat]), widen(position.colors[seat]), widen(position.counts[seat])
     jokers = widen(position.line_jokers[seat])
     if position.is_general:
-        tiles = np.empty(6, np.int64)
-        points, spilled, wall = _tile_in_mind(position, seat, full, colors, jokers, tiles, 0)
+        kinds = _kinds_of_lines(position, seat)
+        points, spilled, wall = _tile_in_mind(position, seat, full, kinds)
         position.floor[seat] += spilled
         for color in range(6):
-            position.tiles[seat, color] = tiles[color]
+            position.tiles[seat, color] = _tiles_in_mind(position, seat, wall, kinds, color)
     else:
         points = tiling_points(widen(position.wall[seat]), full, colors)
         wall = wall_when_tiled(widen(position.wall[seat]), full, colors)
