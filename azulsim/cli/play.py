@@ -109,7 +109,7 @@ def _greet(session: Session, *, is_new: bool) -> None:
         typer.echo(f"The game goes on in round {game.round}.")
     if session.file:
         typer.echo(f"It is kept in {session.file} after every move.")
-    typer.echo("2B3 takes the blue tiles of display 2 to your line 3; help says what else can be typed.")
+    typer.echo("2B3 takes the blue tiles of display 2 to your line 3; help says more.")
     if not game.is_over and not session.is_waiting:
         typer.echo("")
 

@@ -98,7 +98,7 @@ def _read_move(text: str, game: Game) -> str:
 def _understand(text: str) -> _Said:
     said, label = _Said(), ""
     for word in _split(text):
-        meaning = _SAID.get(word, word)
+        meaning = _SAID[word] if word in _SAID else _find_color(word)
         if word.isascii() and word.isdecimal():
             _take_number(said, int(word[:6]), label, text)
             label = ""
@@ -113,6 +113,12 @@ def _understand(text: str) -> _Said:
         elif meaning:
             raise InputError(f"{quote(text)} is no move: {quote(word)} is not understood; {HOW}")
     return said
+
+
+def _find_color(word: str) -> str:
+    """Return the color that a shortened word such as `blu` means; the word itself if none."""
+    found = (letter for letter, color in COLOR_WORDS.items() if len(word) >= 3 and color.startswith(word))
+    return next(found, word)
 
 
 def _split(text: str) -> list[str]:
@@ -151,10 +157,10 @@ def _take_line(said: _Said, line: int) -> None:
 
 
 def _take_color(said: _Said, color: str) -> None:
-    if said.color and "J" not in (said.color, color):
-        raise InputError("only one color is taken in a move")
     if said.color == color:
         return
+    if said.color and "J" not in (said.color, color):
+        raise InputError("only one color is taken in a move")
     said.jokers = bool(said.color)
     said.color = color if said.color in ("", "J") else said.color
 

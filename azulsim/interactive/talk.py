@@ -177,14 +177,14 @@ class _Talk:
 
     def _make_prompt(self) -> str:
         game = self.session.game
+        self.say("")
         if game.is_over:
-            return "\nundo, save FILE, or Enter to leave> "
+            return "undo, save FILE, or Enter to leave> "
         whose = "your move" if len(self.session.persons) == 1 else f"seat {game.decider}, your move"
         if game.placing:
-            self.say("")
             self._say_wrapped(_describe_choice(self.session))
             return f"column [{suggest_column(game)}]> "
-        return f"\n{whose}{'' if self.n_typed else ' (such as 2B3, or hint, or help)'}> "
+        return f"{whose}{'' if self.n_typed else ' (such as 2B3, or hint, or help)'}> "
 
     def _answer(self, line: str) -> None:
         game = self.session.game

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from azulsim.game import Game, Tiling
+from azulsim.interactive.session import PERSON
 from azulsim.notation import parse_move
 from azulsim.notation.words import make_printable
 from azulsim.rules import Termination
@@ -148,8 +149,8 @@ def describe_end(game: Game, scores: Sequence[int]) -> Iterator[str]:
         yield f"{' and '.join(call_seat(game, seat) for seat in winners)} share the victory with {best} points."
         return
     is_by_rows = outcome.scores.count(best) > 1
-    winner = "You win" if game.specs[winners[0]] == "you" and game.specs.count("you") == 1 else ""
-    winner = winner or f"{call_seat(game, winners[0])[0].upper()}{call_seat(game, winners[0])[1:]} wins"
+    is_person = game.specs[winners[0]] == PERSON and game.specs.count(PERSON) == 1
+    winner = "You win" if is_person else f"{call_seat(game, winners[0])} wins".replace("seat", "Seat", 1)
     yield f"{winner} with {count_things(best, 'point')}" + (", and the most complete rows." if is_by_rows else ".")
 
 
