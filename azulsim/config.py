@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -121,6 +121,15 @@ def show_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(show_value, value))}]"
     return repr(value)
+
+
+def flatten_keys(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Join nested keys by dots, so that `rules.bonus.column` may be written with or without quotes."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from flatten_keys(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
 
 
 def _keys(model: type[BaseModel], path: list[str]) -> list[str]:

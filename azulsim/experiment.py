@@ -21,7 +21,7 @@ import tomli_w
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from azulsim import catalog, registry
-from azulsim.config import Frozen, read_toml, show_value, validate
+from azulsim.config import Frozen, flatten_keys, read_toml, show_value, validate
 from azulsim.errors import InputError, did_you_mean
 from azulsim.log import Cell, Shard
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules, make_rules, read_rules
@@ -390,15 +390,6 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
         if values.count(value) > 1:
             raise ValueError(f"{value!r} stands there twice")
     return values
-
-
-def flatten_keys(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Join nested keys by dots, so that `rules.bonus.column` may be written with or without quotes."""
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from flatten_keys(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _check_player_counts(values: tuple[Any, ...]) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from azulsim import __version__, log, registry
+from azulsim.config import flatten_keys
 from azulsim.errors import InputError
-from azulsim.experiment import Plan, flatten_keys
+from azulsim.experiment import Plan
 from azulsim.log import Manifest
 from azulsim.log.manifest import read_manifest
 
