@@ -115,6 +115,17 @@ def load_module(entry: Entry) -> ModuleType:
         raise InputError(f"{entry.path}, line {line}: {type(error).__name__}: {error}") from error
 
 
+def read_docstring(entry: Entry) -> str:
+    """Return the whole docstring of a strategy or a report, reading its file without importing it; empty if none."""
+    try:
+        tree = ast.parse(_read_bytes(entry.path))
+    except (SyntaxError, ValueError):
+        return ""
+    named = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == entry.name)
+    node = next(named, None) if entry.kind == "strategies" else None
+    return (node and ast.get_docstring(node)) or ast.get_docstring(tree) or ""
+
+
 def source_hash(entry: Entry) -> str:
     """Return the SHA-256 of the file that holds an entry, as 64 hexadecimal digits."""
     return hashlib.sha256(_read_bytes(entry.path)).hexdigest()

@@ -87,8 +87,7 @@ def answer(distances: pd.DataFrame) -> tuple[str, dict[str, object]]:
     parts: list[str] = []
     numbers: dict[str, object] = {}
     for players, rows in distances.groupby("players", sort=True):
-        pairs = rows[rows["spec"].cat.codes < rows["other"].cat.codes]
-        near = pairs.sort_values("estimate", kind="stable").iloc[0]
+        near = keep_pairs(rows).sort_values("estimate", kind="stable").iloc[0]
         nearest = rows.loc[rows.groupby("spec", observed=True)["estimate"].idxmin()]
         far = nearest.sort_values("estimate", ascending=False, kind="stable").iloc[0]
         parts.append(
@@ -98,10 +97,14 @@ def answer(distances: pd.DataFrame) -> tuple[str, dict[str, object]]:
         for name, row in (("most alike", near), ("most alone", far)):
             values = {key: row[key] for key in ("estimate", "low", "high", "n_deals", "mde")}
             numbers[f"{name}, {players} players"] = {"spec": str(row["spec"]), "other": str(row["other"]), **values}
-    same = distances[(distances["low"] == 0) & (distances["spec"].cat.codes < distances["other"].cat.codes)]
-    pairs = len(distances) // 2
-    parts.append(f"{len(same)} of {pairs} pairs cannot be told apart")
+    pairs = keep_pairs(distances)
+    parts.append(f"{(pairs['low'] == 0).sum()} of {len(pairs)} pairs cannot be told apart")
     return f"Most alike play {'; '.join(parts)}.", numbers
+
+
+def keep_pairs(distances: pd.DataFrame) -> pd.DataFrame:
+    """Keep each pair once."""
+    return distances[distances["spec"].cat.codes < distances["other"].cat.codes]
 
 
 def format_distance(row: pd.Series) -> str:
@@ -159,7 +162,7 @@ def likeness_section(distances: pd.DataFrame) -> Section:
                 f"0. {say.describe_evidence(shown)}",
             ),
             Table("nearest", "The nearest other strategy", nearest, TABLE_CAPTION, say.LABELS),
-            Table("distances", "All distances", distances, TABLE_CAPTION, say.LABELS),
+            Table("distances", "All distances", keep_pairs(distances), TABLE_CAPTION, say.LABELS),
         ),
     )
 

@@ -29,9 +29,9 @@ def build(run: Run) -> Report:
     shown = say.keep_first_rules(results)
     shares = shown[shown["outcome"] == "win_share"]
     order = say.order_specs(shown[shown["outcome"] == "times_fair"])
-    ratings = metrics.ratings(run)
     leads = metrics.leads(run)
     ranks = metrics.ranks(run)
+    results = order_by_rank(results, ranks)
     cycles = metrics.cycles(run)
     sentence, numbers = name_best(shown, say.keep_first_rules(leads), say.keep_first_rules(ranks))
     return Report(
@@ -47,7 +47,7 @@ def build(run: Run) -> Report:
         sections=(
             shares_section(results, shares, ranks, leads, looks, order),
             payoffs_section(run, order, cycles),
-            ratings_section(ratings, looks, order),
+            ratings_section(order_by_rank(metrics.ratings(run), ranks), looks, order),
         ),
         how_to_read=(
             "Win share: 1/k for each of k winners, else 0. The fair share is one divided by the number of players.",
@@ -79,6 +79,14 @@ def build(run: Run) -> Report:
         ),
         numbers=numbers,
     )
+
+
+def order_by_rank(frame: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
+    """Put the rows of a metric in the order of the ranks."""
+    keys = [str(name) for name in ranks if name in ("rules", "players", "spec")]
+    place = {key: at for at, key in enumerate(ranks[keys].itertuples(index=False, name=None))}
+    at = pd.Series([place[key] for key in frame[keys].itertuples(index=False, name=None)], frame.index)
+    return frame.loc[at.sort_values(kind="stable").index]
 
 
 def nothing_to_rank(run: Run) -> Report:
@@ -147,13 +155,10 @@ def shares_section(
             Plot("shares", "Win share", lambda narrow: draw(narrow=narrow), say.describe_evidence(shares)),
             Table("results", "Results", results, TABLE_CAPTION, say.LABELS),
             Table("ranks", "Between which places each may be", ranks, "All intervals hold at once with 95 %.",
-                  RANK_LABELS),
+                  say.RANKS),
             Table("leads", "Lead over the next in rank", leads, TABLE_CAPTION, say.LABELS, signed=True),
         ),
     )  # fmt: skip
-
-
-RANK_LABELS = {"rank": "place", "rank_low": "at best", "rank_high": "at worst"}
 
 
 def payoffs_section(run: Run, order: list[str], cycles: pd.DataFrame) -> Section:

@@ -168,3 +168,12 @@ def test_entry_points_of_other_packages(tmp_path: Path, monkeypatch: pytest.Monk
     assert catalog.find("experiments", "extra-question").summary == "Extra?"
     with pytest.raises(InputError, match="unknown strategy 'extra_one'"):
         catalog.find("strategies", "extra_one")
+
+
+def test_docstrings_are_read_without_importing(tmp_path: Path) -> None:
+    file = tmp_path / "two.py"
+    file.write_text('"""Family."""\nraise SystemExit\n@strategy\ndef one():\n    """First.\n\n    More.\n    """\n'
+                    "@strategy\ndef other():\n    pass\n")  # fmt: skip
+    assert catalog.read_docstring(catalog.find("strategies", f"{file}:one")) == "First.\n\nMore."
+    assert catalog.read_docstring(catalog.find("strategies", f"{file}:other")) == "Family."
+    assert catalog.read_docstring(catalog.find("reports", "ranking")).startswith("Which strategy is best")

@@ -7,6 +7,7 @@ tiles. So compare only strategies that met the same others.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -65,8 +66,8 @@ def list_traits(run: Run) -> list[str]:
 
 def fingerprints(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all") -> pd.DataFrame:
     """Estimate how a strategy plays: the outcomes of `FINGERPRINT`. Needs depth `moves`."""
-    traits, sums = _collect_traits(run, by, lineups)
-    return estimate(sums, traits)
+    sums = _collect_traits(run, tuple(by), lineups)
+    return estimate(sums, [FINGERPRINT[name] for name in sums.outcomes])
 
 
 def distances(run: Run, by: Sequence[str] = ("players",), *, lineups: Lineups = "all") -> pd.DataFrame:
@@ -81,7 +82,7 @@ def distances(run: Run, by: Sequence[str] = ("players",), *, lineups: Lineups = 
         A row a group and ordered pair of `spec` and `other`, with the outcome `distance`; two names of the same play
         have an interval that begins at 0.
     """
-    _, sums = _collect_traits(run, (*by, "spec"), lineups)
+    sums = _collect_traits(run, (*by, "spec"), lineups)
     outer = [str(name) for name in sums.keys if name != "spec"]
     means, influence = scatter_influence(sums)
     parts = []
@@ -158,11 +159,13 @@ def wall_occupancy(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all"
     return frame.assign(outcome="occupied")
 
 
-def _collect_traits(run: Run, by: Sequence[str], lineups: Lineups) -> tuple[list[Outcome], Sums]:
+@lru_cache(maxsize=4)
+def _collect_traits(run: Run, by: tuple[str, ...], lineups: Lineups) -> Sums:
+    """Sum traits by group and deal; kept for a while, because fingerprints and distances need the same sums."""
     require_depth(run, "moves", "fingerprints")
     traits = [FINGERPRINT[name] for name in list_traits(run)]
     tables = f"{offers_sql(run, ())}, {_TILING}, {_ACTING}"
-    return traits, collect(run, traits, by, lineups=lineups, base="acted", tables=tables)
+    return collect(run, traits, by, lineups=lineups, base="acted", tables=tables)
 
 
 _TILED = [f"((tiled >> {6 * (row - 1)}) & 63)" for row in LINES]

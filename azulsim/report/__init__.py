@@ -2,10 +2,11 @@
 
 from azulsim.report import figures
 from azulsim.report.build import build_report, describe_run, main, make_report
-from azulsim.report.model import Plot, Report, Section, Table
+from azulsim.report.model import Drawing, Plot, Report, Section, Table
 from azulsim.report.page import Written, write_page
 
 __all__ = [
+    "Drawing",
     "Plot",
     "Report",
     "Section",

@@ -24,6 +24,8 @@ from azulsim.report.style import DIVERGING, INK, MUTED, PAPER, RC, SERIES, Look,
 from azulsim.report.words import MINUS, clean_label, format_number
 
 Looks = Mapping[str, Look]
+FULL = 0.35
+"""How far from one half a cell of a matrix has its full color."""
 MANY = 14
 """More strategies than this, and a figure leaves out the numbers beside its dots or in its cells."""
 
@@ -163,15 +165,16 @@ def draw_matrix(
         for axis, (title, frame) in zip(axes, panels.items(), strict=True):
             axis.set_title(clean_label(title, 40))
             places = {name: i for i, name in enumerate(order)}
+            unsure = frame["low"].le(0.5) & frame["high"].ge(0.5)
             shown = frame.assign(
                 x=frame["opponent"].astype(str).map(places),
                 y=frame["spec"].astype(str).map(places),
-                tint=0.5 + (frame["estimate"] - 0.5) * np.where(frame["low"].le(0.5) & frame["high"].ge(0.5), 0.35, 1),
+                tint=(0.5 + (frame["estimate"] - 0.5) * np.where(unsure, 0.35, 1) * 0.5 / FULL).clip(0, 1),
             )
             _draw_cells(axis, shown, colors, len(order), len(order))
             if not is_large:
                 _write_cells(axis, shown, colors, 8.5 if size / n > 0.33 else 6.5)
-            labels = [clean_label(name, 22) for name in order]
+            labels = [clean_label(name, 28 if is_large else 22) for name in order]
             if is_large:
                 _number_labels(axis, labels)
             else:
@@ -319,12 +322,20 @@ def draw_wall(panels: Mapping[str, pd.DataFrame], *, narrow: bool = False) -> Fi
 
 
 def draw_against_field(
-    panels: Mapping[str, pd.DataFrame], spec: str, labels: Mapping[str, str], look: Look, *, narrow: bool = False
+    panels: Mapping[str, pd.DataFrame],
+    spec: str,
+    labels: Mapping[str, str],
+    look: Look,
+    *,
+    columns: tuple[str, str, str] = ("estimate", "low", "high"),
+    narrow: bool = False,
+    label: str = "",
 ) -> Figure:
-    """Draw where a strategy stands in the field, trait by trait: all others as pale dots, this one with its interval.
+    """Draw where a strategy stands in the field, row by row: all others as pale dots, this one with its interval.
 
-    Frames have the columns `spec`, `outcome`, `z`, `z_low` and `z_high`, in standard deviations from the field's mean.
+    Frames have the columns `spec`, `outcome` (the rows, named by `labels`) and `columns`: the value and its ends.
     """
+    value, low, high = columns
     figure, axes = make_panels(len(panels), narrow=narrow, height=0.5 + 0.21 * len(labels), columns=3)
     with mpl.rc_context(RC):
         for axis, (title, frame) in zip(axes, panels.items(), strict=True):
@@ -332,16 +343,21 @@ def draw_against_field(
             axis.axvline(0, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
             y = frame["outcome"].map({name: i for i, name in enumerate(labels)})
             mine = frame["spec"].astype(str) == spec
-            axis.plot(frame["z"][~mine], y[~mine], "o", color=MUTED, alpha=0.35, markersize=3.2, markeredgewidth=0)
+            axis.plot(frame[value][~mine], y[~mine], "o", color=MUTED, alpha=0.35, markersize=3.2, markeredgewidth=0)
             axis.hlines(
-                y[mine], frame["z_low"][mine], frame["z_high"][mine], color=look.color, linewidth=2.2, alpha=0.65
+                y[mine],
+                frame[low].fillna(frame[value])[mine],
+                frame[high].fillna(frame[value])[mine],
+                color=look.color,
+                linewidth=2.2,
+                alpha=0.65,
             )
-            axis.plot(frame["z"][mine], y[mine], look.marker, color=look.color, markeredgecolor=PAPER, markersize=6.5)
+            axis.plot(frame[value][mine], y[mine], look.marker, color=look.color, markeredgecolor=PAPER, markersize=6.5)
             axis.set_yticks(range(len(labels)), list(labels.values()), fontsize=7.5)
             axis.tick_params(axis="y", labelcolor=INK)
             axis.set_ylim(len(labels) - 0.5, -0.5)
             axis.grid(visible=False, axis="y")
-            axis.set_xlabel("standard deviations from the mean of the field")
+            axis.set_xlabel(label)
     return figure
 
 

@@ -59,12 +59,28 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """A picture of a report that is a finished SVG, such as a position drawn by `azulsim.notation.draw_svg`."""
+
+    name: str
+    title: str
+    svg: str
+    """The whole document. It goes into the page as it is: whoever made it must have escaped all text in it."""
+    caption: str = ""
+    is_folded: bool = False
+    """True if a reader has to unfold it."""
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+
+
+@dataclass(frozen=True)
 class Section:
     """A part of a page: some sentences, then figures and tables."""
 
     title: str
     text: tuple[str, ...] = ()
-    items: tuple[Plot | Table, ...] = ()
+    items: tuple[Plot | Table | Drawing, ...] = ()
     note: str = ""
     """A warning that belongs right here."""
     is_association: bool = False
@@ -90,7 +106,7 @@ class Report:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        for kind, items in (("figures", self.plots), ("tables", self.tables)):
+        for kind, items in (("figures", self.pictures), ("tables", self.tables)):
             names = [item.name for item in items]
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
@@ -100,6 +116,16 @@ class Report:
     def plots(self) -> tuple[Plot, ...]:
         """All figures, in the order of the page."""
         return tuple(item for section in self.sections for item in section.items if isinstance(item, Plot))
+
+    @property
+    def drawings(self) -> tuple[Drawing, ...]:
+        """All finished pictures, in the order of the page."""
+        return tuple(item for section in self.sections for item in section.items if isinstance(item, Drawing))
+
+    @property
+    def pictures(self) -> tuple[Plot | Drawing, ...]:
+        """All figures and finished pictures."""
+        return (*self.plots, *self.drawings)
 
     @property
     def tables(self) -> tuple[Table, ...]:

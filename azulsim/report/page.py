@@ -27,7 +27,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from azulsim.errors import RunError
-from azulsim.report.model import Plot, Report, Section, Table
+from azulsim.report.model import Drawing, Plot, Report, Section, Table
 from azulsim.report.style import DARK, RC
 from azulsim.report.words import (
     MISSING,
@@ -93,6 +93,8 @@ def write_page(reports: Sequence[Report], folder: Path, *, title: str = "") -> W
         for name, figure in drawn.items():
             files[f"{FIGURES}/{prefix}{name}.svg"] = figure.svg
             files[f"{FIGURES}/{prefix}{name}.png"] = figure.png
+        for drawing in report.drawings:
+            files[f"{FIGURES}/{prefix}{drawing.name}.svg"] = drawing.svg.encode()
         for table in report.tables:
             files[f"{TABLES}/{prefix}{table.name}.csv"] = make_csv(table.frame)
         chapters.append(_describe_chapter(report, drawn, prefix))
@@ -227,13 +229,17 @@ def _describe_chapter(report: Report, drawn: Mapping[str, _Drawn], prefix: str) 
 
 
 def _describe_section(section: Section, drawn: Mapping[str, _Drawn], prefix: str) -> dict[str, Any]:
-    items = [
-        {"plot": item, "drawn": drawn[item.name], "file": f"{FIGURES}/{prefix}{item.name}"}
-        if isinstance(item, Plot)
-        else {"table": item, "file": f"{TABLES}/{prefix}{item.name}.csv", **_describe_table(item)}
-        for item in section.items
-    ]
+    items = [_describe_item(item, drawn, prefix) for item in section.items]
     return {"section": section, "items": items}
+
+
+def _describe_item(item: Plot | Table | Drawing, drawn: Mapping[str, _Drawn], prefix: str) -> dict[str, Any]:
+    if isinstance(item, Table):
+        return {"table": item, "file": f"{TABLES}/{prefix}{item.name}.csv", **_describe_table(item)}
+    file = f"{FIGURES}/{prefix}{item.name}"
+    if isinstance(item, Plot):
+        return {"plot": item, "drawn": drawn[item.name], "file": file}
+    return {"drawing": item, "svg": Markup(item.svg), "file": file}
 
 
 @dataclass(frozen=True)
@@ -360,7 +366,7 @@ def _report_data(report: Report) -> dict[str, Any]:
             }
             for table in report.tables
         },
-        "figures": {plot.name: {"title": plot.title, "caption": plot.caption} for plot in report.plots},
+        "figures": {item.name: {"title": item.title, "caption": item.caption} for item in report.pictures},
         "how_to_read": list(report.how_to_read),
         "how_computed": list(report.how_computed),
         "limits": list(report.limits),

@@ -105,6 +105,8 @@ def describe_rules_shown(run: Run) -> tuple[str, ...]:
             "tables about all.",)  # fmt: skip
 
 
+RANKS = {"rank": "place", "rank_low": "at best", "rank_high": "at worst"}
+"""Headings for the columns of `metrics.ranks`."""
 TRAITS = {**{name: LABELS[name] for name in metrics.FINGERPRINT}, "tiles": "tiles taken a move"}
 """Words for the traits of a fingerprint."""
 
