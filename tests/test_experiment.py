@@ -21,7 +21,7 @@ from azulsim.experiment import (
     MOVES_PER_GAME,
     Experiment,
     apply_overrides,
-    list_lineups,
+    iterate_lineups,
     list_seatings,
     make_experiment,
     read_experiment,
@@ -130,7 +130,7 @@ def test_grid_over_lineups() -> None:
 def test_round_robin_is_fair(k: int, players: int) -> None:
     """Every strategy sits equally often, no line-up comes twice, and none is self-play."""
     specs = [f"s{i}" for i in range(k)]
-    lineups = list_lineups(specs, players, "round_robin")
+    lineups = list(iterate_lineups(specs, players, "round_robin"))
     seats = [spec for lineup in lineups for spec in lineup]
     assert len({seats.count(spec) for spec in specs}) == 1
     assert len({tuple(sorted(lineup)) for lineup in lineups}) == len(lineups)
@@ -213,7 +213,7 @@ def test_unknown_strategy_is_blamed_on_file_and_key(tmp_path: Path) -> None:
     (tmp_path / "ee.toml").write_text('lineup = ["alfa"]\n')
     with pytest.raises(InputError, match=r"ee\.toml: lineup: unknown strategy 'alfa'; did you mean 'alpha'\?"):
         read_experiment(tmp_path / "ee.toml").plan(where=str(tmp_path / "ee.toml"))
-    with pytest.raises(InputError, match=r"many: grid\.lineup: strategy 'alpha.y=.': write"):
+    with pytest.raises(InputError, match=r"many: grid\.lineup: strategy 'alpha.y=.': parameter 'y' needs"):
         Experiment(name="many", grid={"lineup": [["alpha"], ["alpha(y=)"]]}).plan()
 
 

@@ -1,0 +1,190 @@
+"""From an experiment to what will be played: cells, and the shards they are cut into."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from azulsim import catalog, registry
+from azulsim.config import show_value
+from azulsim.errors import InputError
+from azulsim.experiment.lineups import (
+    Lineup,
+    expand_patterns,
+    fill_places,
+    find_places,
+    iterate_lineups,
+    list_seatings,
+    vary_places,
+)
+from azulsim.experiment.model import vary_rules
+from azulsim.experiment.reading import make_experiment
+from azulsim.log import Cell, Shard
+from azulsim.rules import Rules
+from azulsim.schema import MAX_CELLS, Depth
+
+if TYPE_CHECKING:
+    from azulsim.experiment.model import Experiment
+
+MOVES_PER_GAME = {2: 60, 3: 80, 4: 100}
+"""What a game is taken to last when shards are sized: a fixed guess, so that shards depend on no measurement."""
+MOVES_PER_SHARD: dict[Depth, int] = {"games": 1_000_000, "rounds": 500_000, "moves": 250_000}
+LEAST_MOVES_PER_SHARD = 20_000
+SHARDS_PER_RUN = 32
+"""A small run is cut into about so many shards, if they do not get smaller than the least, to keep all cores busy."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be played: cells, and the shards they are cut into."""
+
+    experiment: Experiment
+    cells: tuple[Cell, ...]
+    specs: tuple[str, ...]
+    """All strategies of the run as canonical specs, sorted; a spec's place is its code in the log."""
+
+    @property
+    def n_games(self) -> int:
+        """Number of games."""
+        return sum(cell.deals * len(cell.seatings) for cell in self.cells)
+
+    @property
+    def n_shards(self) -> int:
+        """Number of shards."""
+        sizes = self.deals_per_shard()
+        return sum(-(-cell.deals // sizes[cell.index]) for cell in self.cells)
+
+    def deals_per_shard(self) -> dict[int, int]:
+        """Return how many deals make a shard, by cell; it depends on nothing but the experiment.
+
+        A shard holds about `MOVES_PER_SHARD` moves. A run too small for `SHARDS_PER_RUN` of these gets smaller
+        ones, but none under `LEAST_MOVES_PER_SHARD`.
+        """
+        moves = {cell.index: len(cell.seatings) * MOVES_PER_GAME[cell.players] for cell in self.cells}
+        total = sum(cell.deals * moves[cell.index] for cell in self.cells)
+        target = min(MOVES_PER_SHARD[self.experiment.log], max(LEAST_MOVES_PER_SHARD, total // SHARDS_PER_RUN))
+        return {index: -(-target // count) for index, count in moves.items()}
+
+    def shards(self) -> Iterator[Shard]:
+        """Yield the shards in canonical order."""
+        sizes = self.deals_per_shard()
+        for cell in self.cells:
+            size = sizes[cell.index]
+            for first in range(0, cell.deals, size):
+                yield Shard(cell.index, first, min(size, cell.deals - first))
+
+    def __repr__(self) -> str:
+        players = ", ".join(map(str, sorted({cell.players for cell in self.cells})))
+        return (
+            f"Plan of {self.experiment.name!r}: {len(self.cells):,} cells at {players} players x "
+            f"{self.experiment.deals:,} deals = {self.n_games:,} games by {', '.join(self.specs)}"
+        )
+
+
+def make_plan(experiment: Experiment, *, project: Path | None, where: str) -> Plan:
+    """Expand an experiment into cells; see `Experiment.plan`."""
+    experiment = _expand_patterns(experiment, where)
+    specs = _name_strategies(experiment, project, where)
+    for report in experiment.reports:
+        with _blame(f"{where}: reports"):
+            catalog.find("reports", report, project=project)
+    cells = tuple(_make_cells(experiment, specs, where))
+    return Plan(experiment, cells, tuple(sorted({spec for cell in cells for spec in cell.lineup})))
+
+
+@contextmanager
+def _blame(place: str) -> Iterator[None]:
+    """Open the sentence of any complaint with a place, such as a file and a key."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+
+
+def _expand_patterns(experiment: Experiment, where: str) -> Experiment:
+    with _blame(f"{where}: strategies"):
+        expanded = expand_patterns(experiment.strategies)
+    if expanded == experiment.strategies:
+        return experiment
+    # Validated anew: a copy with changed fields would take any number of strategies.
+    said = {key: getattr(experiment, key) for key in experiment.model_fields_set}
+    return make_experiment({**said, "strategies": expanded}, where=where)
+
+
+def _name_strategies(experiment: Experiment, project: Path | None, where: str) -> dict[str, str]:
+    """Return the canonical spec of every spec with its places filled; complain of the first that names no strategy."""
+    written = {key: getattr(experiment, key) for key in ("lineup", "strategies", "against")}
+    written["grid.lineup"] = tuple(itertools.chain.from_iterable(experiment.grid.get("lineup", ())))
+    named: dict[str, str] = {}
+    for key, specs in written.items():
+        for filled in (fill_places(spec, values) for spec in specs for values in vary_places([spec], experiment.grid)):
+            if len(named) > MAX_CELLS:
+                raise InputError(f"{where}: {key}: more than {MAX_CELLS:,} strategies; shorten the grid")
+            if filled not in named:
+                with _blame(f"{where}: {key}"):
+                    named[filled] = registry.make_strategy(filled, project=project).spec
+    for key in ("strategies", "against"):
+        # Those with places are looked at table by table.
+        once = [named[spec] for spec in getattr(experiment, key) if not find_places([spec])]
+        if twice := next((spec for spec in once if once.count(spec) > 1), None):
+            raise InputError(f"{where}: {key} names {twice!r} twice")
+    return named
+
+
+def _make_cells(experiment: Experiment, named: Mapping[str, str], where: str) -> Iterator[Cell]:
+    index = itertools.count()
+    tables: set[tuple[int, Rules, Lineup]] = set()
+    for players in experiment.player_counts():
+        lineups = list(itertools.islice(_fill_lineups(experiment, players, named, where), MAX_CELLS + 1))
+        for changes, rules in vary_rules(experiment.rules, experiment.grid):
+            for lineup, values in lineups:
+                seatings = list_seatings(lineup, experiment.seatings)
+                table = (players, rules, min(tuple(lineup[player] for player in order) for order in seatings))
+                if table in tables:
+                    raise InputError(f"{where}: two cells would play the same games: {show_value(lineup)} {changes}")
+                if len(tables) == MAX_CELLS:
+                    raise InputError(f"{where}: more than {MAX_CELLS:,} cells; shorten the grid, or draw fewer tables")
+                tables.add(table)
+                yield Cell(
+                    index=next(index),
+                    players=players,
+                    lineup=lineup,
+                    seatings=seatings,
+                    deals=experiment.deals,
+                    rules=rules,
+                    factors={"players": players, **changes, **values},
+                )
+
+
+def _fill_lineups(
+    experiment: Experiment, players: int, named: Mapping[str, str], where: str
+) -> Iterator[tuple[Lineup, dict[str, Any]]]:
+    """Yield the line-ups at one player count, with the values of the places in them."""
+    for lineup in _schedule(experiment, players):
+        for values in vary_places(lineup, experiment.grid):
+            filled = tuple(named[fill_places(spec, values)] for spec in lineup)
+            if experiment.schedule == "round_robin" and experiment.strategies and len(set(filled)) < len(set(lineup)):
+                raise InputError(f"{where}: strategies: {show_value(lineup)} are not all different with {values}")
+            yield filled, values
+
+
+def _schedule(experiment: Experiment, players: int) -> Iterator[Lineup]:
+    """Yield the line-ups at one player count, their places not filled yet."""
+    if experiment.strategies:
+        yield from iterate_lineups(
+            experiment.strategies,
+            players,
+            experiment.schedule,
+            against=experiment.against,
+            tables=experiment.tables,
+            seed=experiment.seed,
+        )
+    for lineup in experiment.lineups():
+        if len(lineup) == 1:
+            yield lineup * players
+        elif len(lineup) == players:
+            yield lineup
