@@ -196,7 +196,7 @@ class Run:
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """A row a cell: `cell`, `players`, `lineup`, `seatings`, `deals`, and a column for each rule that varies."""
+        """A row a cell: `cell`, `players`, `lineup`, `seatings`, `deals`, and a column for whatever else varies."""
         return pd.DataFrame([_describe_cell(cell) for cell in self.manifest.cells])
 
     @cached_property
@@ -448,7 +448,7 @@ def _known_columns(table: Table) -> list[str]:
 
 
 def _describe_cell(cell: Cell) -> dict[str, Any]:
-    varied = {key: value for key, value in cell.factors.items() if key.startswith("rules.")}
+    varied = {key: value for key, value in cell.factors.items() if key != "players"}
     return {
         "cell": cell.index,
         "players": cell.players,
