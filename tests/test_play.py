@@ -147,6 +147,7 @@ def test_looking_back_gives_a_game_of_its_own() -> None:
         ("round 1: YYKW", "round 1: YYYW", "round 1: the displays are not those that the seed deals, YYKW"),
         ("0: 2Y1", "0: 2Y6", r"line \d+, column \d+: move '2Y6'"),
         ("0: 2Y1", "0: 2W1", "round 1: move '2W1' is not legal"),
+        ("round 2:", "rounds2:", "'rounds2:' where a seat such as 0:, scores: or round was expected"),
         ("scores: 4 2", "scores: 4 3", r"round 1: the scores are \(4, 2\)"),
         ("[scores 71 41]", "[scores 71 42]", r"header scores does not fit: it must be \(71, 41\)"),
     ],
@@ -385,9 +386,8 @@ def type_words(session: Session, seed: int) -> Iterator[str]:
     game = session.game
     while not game.is_over:
         if rng.random() < 0.15:
-            yield rng.choice(["hint", "moves", "help", "table", "", "nonsense", "9z9", "HINT", "?"])
-        if rng.random() < 0.05:
-            yield "undo"
+            yield rng.choice(["hint", "moves", "help", "table", "", "nonsense", "9z9", "HINT", "?", "undo", "undo"])
+            continue
         if game.placing:
             yield rng.choice(["", *map(str, game.placing.columns)])
             continue

@@ -68,6 +68,7 @@ def _format_round(played: Round, players: int) -> str:
 
 _SKIPPED = re.compile(r"(?:[ \t\r\n]+|\{[^}]*\}|;[^\n]*)*")
 _TOKEN = re.compile(r"round[ \t]+[0-9]{1,4}[ \t]*:|[a-z0-9]{1,9}[ \t]*:|[^\s{};:\[\]]+")
+_ROUND = re.compile(r"round[ \t]*[0-9]{1,4}")
 _NUMBER = re.compile(r"-?[0-9]{1,19}(?![0-9])")
 _BLANK = re.compile(r"[ \t\r\n]*")
 _JSON = json.JSONDecoder()
@@ -279,7 +280,7 @@ def _read_rounds(text: str, at: int, opening: GameRecord) -> tuple[Round, ...]:
     """Read all rounds; each must fit to the headers and follow the one before."""
     readers: list[_RoundReader] = []
     for token in _split_tokens(text, at):
-        if token.label.startswith("round"):
+        if _ROUND.fullmatch(token.label):
             readers.append(_RoundReader.begin(text, len(opening.players), token))
         elif readers:
             readers[-1].read(token)
