@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,6 +46,8 @@ GROWTH = 4
 AVERAGED_SHARE = 0.25
 """The last part of the generations, over which the mean of the search is averaged."""
 SHARE_BETWEEN_LINES = 0.05
+LABEL = 40
+"""Letters of an opponent's spec in the table of results."""
 DIGITS = 4
 """Significant digits of what is found: what is validated is what the spec says."""
 
@@ -183,15 +186,16 @@ class Tuning:
         }
 
     def __str__(self) -> str:
-        width = max(len(match.opponent) for match in self.matches)
+        labels = [_shorten(match.opponent) for match in self.matches]
+        width = max(map(len, labels))
         fair = f"{1 / self.search.players:.3f}".lstrip("0")
         lines = [
             f"win share at {self.search.players} players on {self.search.validation_deals:,} held-out deals, all "
             f"seatings, 95 % intervals; {fair} is fair",
             *(
-                f"  against {match.opponent:<{width}}  {match.found} found, {match.start} start, "
-                f"gain {match.gain}; margin gain {match.margin} points"
-                for match in self.matches
+                f"  against {label:<{width}}  {match.found} found, {match.start} start, gain {match.gain}; "
+                f"margin gain {match.margin} points"
+                for label, match in zip(labels, self.matches, strict=True)
             ),
             f"  against its start: {self.head_to_head}",
             self.verdict,
@@ -199,6 +203,10 @@ class Tuning:
             f"spec: {self.spec}",
         ]
         return "\n".join(line for line in lines if line)
+
+
+def _shorten(spec: str) -> str:
+    return spec if len(spec) <= LABEL else f"{spec[: LABEL - 3]}..."
 
 
 def tune(
@@ -222,7 +230,7 @@ def tune(
         File to write the weights to, with where they come from. After each generation the state of the search goes to
         a file of the same name with `.part` added; the same call goes on from it, and removes it at the end.
     jobs
-        Threads that play; 1 if left out. Only compiled strategies gain from more.
+        Threads that play; as many as there are cores if left out. Only compiled strategies gain from more.
     project
         Folder in which strategies are looked up besides the bundled ones; the working directory if left out.
     progress
@@ -243,9 +251,10 @@ def tune(
     file = Path(out) if out is not None else None
     if file is not None and file.exists():
         raise InputError(f"{file}: is there already; remove it or choose another file with --out")
-    state = _State(Path(f"{file}.part") if file is not None else None, _describe_state(search, names, project))
+    sources = {spec: registry.hash_sources(spec, project=project) for spec in (search.strategy, *search.against)}
+    state = _State(Path(f"{file}.part") if file is not None else None, _describe_state(search, names, sources))
     try:
-        with ThreadPoolExecutor(jobs or 1) as threads:
+        with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as threads:
             table = _Table(search, players.opponents, threads)
             found = _search(search, players.start, names, table, state, progress)
             result = _validate(search, players, found, table, file)
@@ -255,7 +264,7 @@ def tune(
         raise
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(_write_toml(result, names, project, command), encoding="utf-8")
+        file.write_text(_write_toml(result, names, sources, command), encoding="utf-8")
     state.remove()
     return result
 
@@ -422,17 +431,13 @@ class _State:
             self._file.unlink()
 
 
-def _describe_state(search: Search, names: list[str], project: Path | None) -> dict[str, Any]:
+def _describe_state(search: Search, names: list[str], sources: dict[str, str]) -> dict[str, Any]:
     return {
         "azulsim": __version__,
         "search": search.model_dump(mode="json", by_alias=True),
         "names": names,
-        "sources": _hash_sources(search, project),
+        "sources": sources,
     }
-
-
-def _hash_sources(search: Search, project: Path | None) -> dict[str, str]:
-    return {spec: registry.hash_sources(spec, project=project) for spec in (search.strategy, *search.against)}
 
 
 def _search(
@@ -585,7 +590,7 @@ def _numbers(estimate: Estimate) -> list[float]:
     return [round(number, 5) for number in (estimate.value, estimate.low, estimate.high)]
 
 
-def _write_toml(result: Tuning, names: list[str], project: Path | None, command: str) -> str:
+def _write_toml(result: Tuning, names: list[str], sources: dict[str, str], command: str) -> str:
     """Return the file of weights as text."""
     search, told = result.search, result.to_dict()
     document = {
@@ -601,7 +606,7 @@ def _write_toml(result: Tuning, names: list[str], project: Path | None, command:
             "command": command,
             "azulsim": __version__,
             "cma": _cma_version(),
-            "sources": _hash_sources(search, project),
+            "sources": sources,
             "rules": search.rules.model_dump(mode="json", by_alias=True, exclude_defaults=True),
         },
     }

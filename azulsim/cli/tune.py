@@ -51,8 +51,15 @@ def tune(
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Root of all luck.")] = 0,
     rules: RulesFile = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Threads; only compiled strategies gain from more.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            metavar="N",
+            help="Threads; all cores if left out. Only compiled strategies gain from more than one.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="File of weights (TOML); nothing if left out.")
     ] = None,
