@@ -57,7 +57,7 @@ def test_scores_of_a_position_are_the_same_compiled_and_plain(name: str, variant
 
 
 def test_strategies_of_different_names_play_differently() -> None:
-    names = BUNDLED
+    names = [name for name in BUNDLED if name != "tuned"]  # plays as one of the others, as tests of its own say
     for deals in (3, 300):  # few are so alike that the first games cannot tell them apart
         played = {name: play(name, players=2, deals=deals).moves.tobytes() for name in names}
         counts = Counter(played.values())

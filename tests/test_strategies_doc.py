@@ -51,7 +51,7 @@ def describe_toolbox() -> str:
     return "\n".join(lines)
 
 
-FAMILIES = ("uniform", "beginner", "greedy", "floor", "builders", "denial", "endgame", "published")
+FAMILIES = ("uniform", "beginner", "greedy", "floor", "builders", "denial", "endgame", "tuned", "published")
 """The files of the library in the order of the document; any others follow by name."""
 SEARCHES = re.compile(r"alpha_beta|mcts|search")
 """Files whose strategies take too long to be measured here."""
