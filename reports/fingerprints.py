@@ -84,22 +84,23 @@ def answer(distances: pd.DataFrame) -> tuple[str, dict[str, object]]:
     """Say who plays most alike, and who stands apart."""
     if distances.empty:
         return "One strategy alone has nobody to be like.", {}
-    parts: list[str] = []
+    sentences = []
     numbers: dict[str, object] = {}
     for players, rows in distances.groupby("players", sort=True):
         near = keep_pairs(rows).sort_values("estimate", kind="stable").iloc[0]
         nearest = rows.loc[rows.groupby("spec", observed=True)["estimate"].idxmin()]
         far = nearest.sort_values("estimate", ascending=False, kind="stable").iloc[0]
-        parts.append(
-            f"at {players} players {near['spec']} and {near['other']}, {format_distance(near)} apart; {far['spec']} "
-            f"stands most alone, {format_distance(far)} from {far['other']}"
+        sentences.append(
+            f"At {players} players {near['spec']} and {near['other']} play most alike, {format_distance(near)} apart; "
+            f"{far['spec']} stands most alone, {format_distance(far)} from {far['other']}"
         )
         for name, row in (("most alike", near), ("most alone", far)):
             values = {key: row[key] for key in ("estimate", "low", "high", "n_deals", "mde")}
             numbers[f"{name}, {players} players"] = {"spec": str(row["spec"]), "other": str(row["other"]), **values}
     pairs = keep_pairs(distances)
-    parts.append(f"{(pairs['low'] == 0).sum()} of {len(pairs)} pairs cannot be told apart")
-    return f"Most alike play {'; '.join(parts)}.", numbers
+    numbers["pairs"], numbers["pairs not told apart"] = len(pairs), int((pairs["low"] == 0).sum())
+    last = f"of {numbers['pairs']} pairs, {numbers['pairs not told apart']} cannot be told apart"
+    return f"{sentences[0]}; {last}.", numbers
 
 
 def keep_pairs(distances: pd.DataFrame) -> pd.DataFrame:
@@ -173,16 +174,17 @@ def offers_section(run: Run, order: list[str]) -> Section:
     by_price = metrics.marker_offers(run, ("players", "spec", "price"))
     shown = say.keep_common(say.keep_first_rules(by_round))
     draw = partial(figures.draw_rows, say.split_players(shown), "round", order, label="round")
+    plot = Plot(
+        "offers",
+        "Share of offers of the marker that are accepted, by round",
+        lambda narrow: draw(narrow=narrow),
+        f"Rounds from 8 on are together. {say.RARE} {say.describe_evidence(shown) if len(shown) else ''}",
+    )
     return Section(
         "The marker: offers and prices",
         ("How often the marker is accepted when it is on offer, by round, and by the points of its floor space.",),
         (
-            Plot(
-                "offers",
-                "Share of offers of the marker that are accepted, by round",
-                lambda narrow: draw(narrow=narrow),
-                f"Rounds from 8 on are together. {say.RARE} {say.describe_evidence(shown)}",
-            ),
+            *((plot,) if len(shown) else ()),
             Table("offers", "Offers accepted, by round", by_round, TABLE_CAPTION, say.LABELS),
             Table("offers_by_price", "Offers accepted, by price of the space", by_price, TABLE_CAPTION, say.LABELS),
         ),

@@ -17,7 +17,7 @@ from azulsim.report import Drawing, Plot, Report, Section, Table, figures, main
 from azulsim.report import shared as say
 from azulsim.report.games import choose_game, read_game
 from azulsim.report.style import assign_looks
-from azulsim.report.words import format_estimate, format_number, join_words
+from azulsim.report.words import clean, format_estimate, format_number, join_words
 
 QUESTION = "What is this strategy, how strong is it, and how does it play?"
 TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
@@ -43,7 +43,7 @@ def build(run: Run, *, strategy: str = "") -> Report:
         sections += game_section(run, spec)
     return Report(
         name="strategy",
-        title=spec,
+        title=clean(spec),
         question=QUESTION,
         answer=(
             sentence,

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -26,15 +27,19 @@ from azulsim import metrics, schema
 from azulsim.catalog import find, load_module
 from azulsim.errors import InputError, RunError
 from azulsim.log import Run, Shard, read_run, write_shard
+from azulsim.replay import replay_game
 from azulsim.report import Plot, Report, Section, Table, Written, build_report, figures, make_report
-from azulsim.report.page import make_csv, make_json
+from azulsim.report.games import choose_game, read_game
+from azulsim.report.page import make_csv, make_json, write_page
 from azulsim.report.style import assign_looks
 from azulsim.report.words import clean_label, format_estimate
 
 pytestmark = pytest.mark.xdist_group("report")
 
 ROOT = Path(__file__).parent.parent
-NAMES = ("player_count", "marker", "ranking")
+DEFAULT = ("player_count", "marker", "ranking")
+NAMES = (*DEFAULT, "fingerprints", "strategy")
+LONG_NAMES = [pytest.param(name, marks=[pytest.mark.long] * (name != "ranking")) for name in NAMES]
 EVIL = ("</script><script>alert(1)</script>", "=HYPERLINK('http://evil')", "$\\frac{", '"><img src=x onerror=alert(1)>')
 STORED = ("games", "rounds", "moves")
 DAGGER = "x\x00\u202e\n\U0001f5e1"
@@ -49,7 +54,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="session")
 def written(real: Run, tmp_path_factory: pytest.TempPathFactory) -> Written:
     """All reports of the run on one page."""
-    return build_report(real, folder=tmp_path_factory.mktemp("page"))
+    return write_all(real, tmp_path_factory.mktemp("page"), "greedy")
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +64,14 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Written:
     specs = dict.fromkeys((*EVIL, DAGGER), 0.0)
     lineups = [(a, b) for a, b in zip(specs, [*specs][1:], strict=False)] + [(a, a) for a in specs]
     synthetic.write_run(folder, lineups, skills=specs, deals=10, name=f"{EVIL[0]}{EVIL[3]}")
-    return build_report(folder)
+    return write_all(read_run(folder), folder, EVIL[0])
+
+
+def write_all(run: Run, folder: Path, strategy: str) -> Written:
+    """Write all bundled reports on one page, one of them about a strategy."""
+    options = {"strategy": {"strategy": strategy}}
+    modules = {name: load_module(find("reports", name)) for name in NAMES}
+    return write_page([make_report(module, run, options.get(name)) for name, module in modules.items()], folder)
 
 
 class Page(HTMLParser):
@@ -163,7 +175,7 @@ def test_estimates_always_come_with_interval_deals_and_smallest_effect(written: 
             assert (seen["estimate"] <= seen["high"] + 1e-12).all()
 
 
-@pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.long) for name in NAMES[:2]), NAMES[2]])
+@pytest.mark.parametrize("name", LONG_NAMES)
 def test_same_run_gives_the_same_bytes(real: Run, name: str, tmp_path: Path) -> None:
     first, second = (build_report(read_run(real.path), name, folder=tmp_path / place) for place in ("here", "there"))
     found = [{path.relative_to(made.page.parent): path.read_bytes() for path in made.files} for made in (first, second)]
@@ -241,7 +253,7 @@ def test_run_with_games_only_still_has_its_reports(tmp_path: Path) -> None:
     lineups = [("a", "a"), ("b", "b"), ("a", "b")]
     folder = synthetic.write_run(tmp_path / "run", lineups, skills={"a": 1.0, "b": 0.0}, deals=20, depth="games")
     written = build_report(folder)
-    assert [report.name for report in written.reports] == list(NAMES)
+    assert [report.name for report in written.reports] == list(DEFAULT)
     assert "short_games" not in json.dumps(read_json(written.json))
 
 
@@ -264,7 +276,7 @@ def test_several_rules_are_told_apart(tmp_path: Path) -> None:
     assert any("sets of rules" in limit for limit in written.reports[0].limits)
 
 
-@pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.long) for name in NAMES[:2]), NAMES[2]])
+@pytest.mark.parametrize("name", LONG_NAMES)
 def test_scripts_run_alone(real: Run, name: str, tmp_path: Path) -> None:
     done = run_script(name, str(real.path), "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
@@ -319,6 +331,83 @@ def test_scripts_refuse_what_is_no_run(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert re.fullmatch(r"error: .*not a run folder.*\n", done.stderr)
+
+
+def test_page_of_a_strategy_tells_of_it_alone(real: Run, written: Written) -> None:
+    report = next(report for report in written.reports if report.name == "strategy")
+    assert report.title == "greedy"
+    games = real.games().query("spec == 'greedy' and players == 2").merge(real.cells[["cell", "lineup"]])
+    mixed = games[games["lineup"] != "greedy, greedy"]
+    assert report.numbers["win share, 2 players"]["estimate"] == pytest.approx(mixed["win_share"].mean())
+    text = report.sections[0].text
+    assert text[0] == "Play the move with the best exact change of its own round-end score; ties are broken evenly."
+    tables = {table.name: table.frame for table in report.tables}
+    assert all("spec" not in frame for frame in tables.values())
+    assert len(tables["payoffs"]) == 3 * 4
+    assert len(tables["wall"]) == 3 * 25
+    assert {drawing.name for drawing in report.drawings} >= {"game_end", "game_round_1", "game_round_2"}
+    page = Page(written.page)
+    assert page.text.count("As round 1 began") >= 1
+    assert (written.page.parent / "figures/strategy-game_end.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("skills", "wanted", "title"),
+    [
+        ({"a(x=1)": 3.0, "b": 0.0}, "a", "a(x=1)"),
+        ({"a(x=1)": 0.0, "b": 3.0}, None, "b"),
+        ({"a": 0.0, "a(x=1)": 3.0}, "a", "a"),
+    ],
+)
+def test_strategy_is_found_by_its_name(
+    skills: dict[str, float], wanted: str | None, title: str, tmp_path: Path
+) -> None:
+    folder = synthetic.write_run(tmp_path / "run", [tuple(skills)], skills=skills, deals=20, depth="games")
+    written = build_report(folder, "strategy", options={"strategy": wanted} if wanted else {})
+    assert written.reports[0].title == title
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"), [("a", r"a\(x=1\) and a\(x=2\); name one in full"), ("grredy", "'greedy'")]
+)
+def test_strategy_that_is_not_clear_is_refused(wanted: str, words: str, tmp_path: Path) -> None:
+    skills = {"a(x=1)": 0.0, "a(x=2)": 0.0, "greedy": 0.0}
+    folder = synthetic.write_run(tmp_path / "run", [tuple(skills)], skills=skills, deals=2, depth="games")
+    with pytest.raises(InputError, match=words):
+        build_report(folder, "strategy", options={"strategy": wanted})
+
+
+@pytest.mark.parametrize("rules", [azulsim.Rules(), azulsim.Rules(wall="gray", gray_may_decline=True)])
+def test_game_put_together_from_the_log_is_the_game_played_again(rules: azulsim.Rules, tmp_path: Path) -> None:
+    experiment = azulsim.Experiment(strategies=["uniform", "greedy"], players=[2, 4], deals=2, log="moves", rules=rules)
+    run = azulsim.run(experiment, out=tmp_path / "run", jobs=1, progress=False)
+    for players in (2, 4):
+        number = choose_game(run, "uniform", players)
+        found, again = read_game(run, number), replay_game(run.path, number)
+        positions = [replace(position, luck=None) for position in again.positions]
+        assert [position for position in found.rounds if position not in positions] == []
+        assert [position.round for position in found.rounds] == list(range(1, len(again.record.rounds) + 1))
+        assert found.end == positions[-1]
+        assert found.specs == again.record.players
+        assert len(found.moves) == sum(len(played.moves) for played in again.record.rounds)
+
+
+def test_game_with_jokers_is_not_drawn(tmp_path: Path) -> None:
+    rules = azulsim.Rules(joker_tiles=True)
+    experiment = azulsim.Experiment(strategies=["uniform", "greedy"], deals=1, log="moves", rules=rules)
+    run = azulsim.run(experiment, out=tmp_path / "run", jobs=1, progress=False)
+    with pytest.raises(InputError, match="jokers"):
+        read_game(run, choose_game(run, "greedy", 2))
+    report = build_report(run, "strategy", options={"strategy": "greedy"}).reports[0]
+    assert "jokers" in report.sections[-1].text[0]
+
+
+def test_numbers_in_names_stay_as_they_are(tmp_path: Path) -> None:
+    skills = {"a(x=0.50001)": 1.0, "b": 0.0}
+    folder = synthetic.write_run(tmp_path / "run", [tuple(skills)], skills=skills, deals=5, depth="games")
+    text = build_report(folder, "ranking").page.read_text()
+    assert "a(x=0.50)" not in text
+    assert ">a(x=0.50001)</text>" in re.sub(r"\s*\n\s*", "", text)
 
 
 OPTIONS = """
