@@ -8,8 +8,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal, get_args
 
-from azulsim.catalog import list_entries
+from azulsim.catalog import Kind, list_entries
 from azulsim.errors import InputError
+from azulsim.experiment import make_experiment
 
 StrategyKind = Literal["score", "position", "choose", "move"]
 """Templates of strategies: see docs/STRATEGIES.md, "Four kinds"."""
@@ -40,17 +41,48 @@ def write_strategy(name: str, *, kind: StrategyKind = "score", project: Path | N
     if name in sys.stdlib_module_names:
         raise InputError(f"strategy {name!r}: a standard module of Python has this name; choose another")
     folder = project or Path.cwd()
-    if taken := [entry for entry in list_entries("strategies", project=project) if entry.name == name]:
-        raise InputError(f"strategy {name!r}: there is one in {taken[0].path}; choose another name")
+    _refuse_taken("strategies", f"strategy {name!r}", name, project)
     strategy, test = folder / "strategies" / f"{name}.py", folder / "tests" / f"test_{name}.py"
-    for path in (strategy, test):
+    _write({strategy: f"{kind}.py", test: "test_new.py"}, "new_strategy", name)
+    return strategy, test
+
+
+def write_experiment(name: str, *, project: Path | None = None) -> Path:
+    """Write an experiment that runs, to be changed; return its path.
+
+    Parameters
+    ----------
+    name : str
+        The experiment's name, and that of its file.
+    project : Path, optional
+        Folder in which `experiments/` is made; the working directory if left out.
+
+    Raises
+    ------
+    InputError
+        For a name that cannot be used or is taken, or a file that exists.
+    """
+    make_experiment({"name": name, "lineup": ["greedy"]}, where="new experiment")  # complains of a name that cannot be
+    _refuse_taken("experiments", f"experiment {name!r}", name, project)
+    path = (project or Path.cwd()) / "experiments" / f"{name}.toml"
+    _write({path: "experiment.toml"}, "new-experiment", name)
+    return path
+
+
+def _refuse_taken(kind: Kind, what: str, name: str, project: Path | None) -> None:
+    if taken := [entry for entry in list_entries(kind, project=project) if entry.name == name]:
+        raise InputError(f"{what}: there is one in {taken[0].path}; choose another name")
+
+
+def _write(templates: dict[Path, str], placeholder: str, name: str) -> None:
+    """Write files from templates in which a placeholder gives way to a name; nothing if one is there already."""
+    for path in templates:
         if path.exists():
             raise InputError(f"{path}: exists already, and is not overwritten")
-    for path, template in ((strategy, kind), (test, "test_new")):
-        text = resources.files("azulsim.templates").joinpath(f"{template}.py").read_text(encoding="utf-8")
+    for path, template in templates.items():
+        text = resources.files("azulsim.templates").joinpath(template).read_text(encoding="utf-8")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text.replace("new_strategy", name), encoding="utf-8")
+            path.write_text(text.replace(placeholder, name), encoding="utf-8")
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-    return strategy, test

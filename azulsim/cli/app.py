@@ -53,6 +53,10 @@ RulesFile = Annotated[
     Path | None, typer.Option("--rules", metavar="FILE", help="TOML file of rules, in place of the printed ones.")
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="The run folder; runs/NAME if left out.")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the experiment; repeatable."),
+]
 Project = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Folder whose strategies/, experiments/ and reports/ are searched too."),

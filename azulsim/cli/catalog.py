@@ -52,5 +52,7 @@ def _describe(entry: Entry, width: int) -> str:
 
 
 strategies_group = _add_group("strategies", "The strategies that can play.", "azulsim strategies list")
-_add_group("experiments", "The questions that can be run.", "azulsim experiments list --project ~/azul")
+experiments_group = _add_group(
+    "experiments", "The questions that can be run.", "azulsim experiments list --project ~/azul"
+)
 _add_group("reports", "The pages that can be made of a run.", "azulsim reports list --json")

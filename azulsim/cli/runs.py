@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,12 +16,14 @@ from azulsim.cli.app import (
     Deals,
     Jobs,
     Out,
+    Overrides,
     Project,
     ReportNames,
     RulesFile,
     Seed,
     app,
     fail_if_spoiled,
+    plain,
     print_json,
     print_pages,
     tell,
@@ -30,35 +32,59 @@ from azulsim.cli.app import (
 if TYPE_CHECKING:
     from azulsim.log import Run
 
+Timeout = Annotated[
+    float, typer.Option(metavar="SECONDS", help="Time that a game may take, unless all its strategies are bundled.")
+]
+OnFailure = Annotated[
+    Literal["leave-out", "abort"],
+    typer.Option(help="What to do when a strategy fails: leave the whole deal out, or stop the run."),
+]
+
 
 @app.command()
 def run(
     experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="Name of an experiment, or a TOML file.")],
     rules: RulesFile = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the experiment; repeatable."),
-    ] = None,
+    overrides: Overrides = None,
     seed: Seed = None,
     deals: Deals = None,
     jobs: Jobs = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Play every N-th shard only, from the I-th on; azulsim merge joins them."),
+    ] = None,
+    timeout: Timeout = 60.0,
+    on_failure: OnFailure = "leave-out",
     out: Out = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Play an experiment and build its reports.
 
+    What is there already is kept: the same command goes on where a run was interrupted.
+
     \b
     Examples:
       azulsim run demo --jobs 2
       azulsim run demo --set rules.bonus.column=5 --deals 200 --out runs/column-5
+      azulsim run ladder --shard 1/4 --out runs/ladder-1
     """
     from azulsim.experiment import read_experiment
     from azulsim.runner import run as play_experiment
 
-    question = read_experiment(experiment, project=project, overrides=set_ or (), rules=rules)
+    question = read_experiment(experiment, project=project, overrides=overrides or (), rules=rules)
     done = play_experiment(
-        question, out=out, jobs=jobs, seed=seed, deals=deals, progress=True, project=project, where=experiment
+        question,
+        out=out,
+        jobs=jobs,
+        seed=seed,
+        deals=deals,
+        share=shard,
+        timeout=timeout,
+        on_failure=on_failure,
+        progress=True,
+        project=project,
+        where=experiment,
     )
     finish(done, project, as_json=as_json)
 
@@ -67,6 +93,8 @@ def run(
 def resume(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of an interrupted run.")],
     jobs: Jobs = None,
+    timeout: Timeout = 60.0,
+    on_failure: OnFailure = "leave-out",
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -81,8 +109,63 @@ def resume(
 
     file = run_folder / "experiment.toml"
     question = read_experiment(file, project=project)
-    done = play_experiment(question, out=run_folder, jobs=jobs, progress=True, project=project, where=str(file))
+    done = play_experiment(
+        question,
+        out=run_folder,
+        jobs=jobs,
+        timeout=timeout,
+        on_failure=on_failure,
+        progress=True,
+        project=project,
+        where=str(file),
+    )
     finish(done, project, as_json=as_json)
+
+
+@app.command()
+def status(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say how far a run is, what failed, and how to go on. Nothing is played or imported.
+
+    \b
+    Example:
+      azulsim status runs/demo
+    """
+    from azulsim.log import read_status
+
+    found = read_status(run_folder)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        typer.echo(plain(str(found)))
+
+
+@app.command()
+def merge(
+    run_folders: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run folders of one experiment, made with run --shard.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The run folder to make.")],
+    as_json: AsJson = False,
+) -> None:
+    """Join the shares of a run that were played on different machines.
+
+    \b
+    Example:
+      azulsim merge runs/ladder-1 runs/ladder-2 --out runs/ladder
+    """
+    from azulsim.log import merge_runs
+
+    joined = merge_runs(run_folders, out)
+    if gap := joined.describe_gap():
+        tell(f"note: {gap}")
+    if as_json:
+        print_json({"run": str(joined.path), "games": joined.n_games, "failures": joined.n_failures})
+    else:
+        typer.echo(f"{joined.n_games:,} games, {joined.n_moves:,} moves in {joined.path}")
+    fail_if_spoiled(joined)
 
 
 @app.command()
@@ -190,4 +273,6 @@ def finish(run: Run, project: Path | None, *, as_json: bool) -> None:
     else:
         typer.echo(f"{run.n_games:,} games, {run.n_moves:,} moves in {run.path}")
         print_pages(pages)
+    if doubts := run.describe_doubts():
+        tell(doubts)
     fail_if_spoiled(run)

@@ -1,1 +1,1 @@
-"""What `azulsim strategies new` writes: files that work as they are, under another name."""
+"""What `azulsim strategies new` and `experiments new` write: files that work as they are, under another name."""
