@@ -171,7 +171,8 @@ def payoffs_section(run: Run, order: list[str], cycles: pd.DataFrame) -> Section
         ("Of 100 meetings at one table, in how many the row finishes ahead of the column.", *describe_cycles(cycles)),
         (
             Plot("payoffs", "Finishes ahead, in 100 meetings", lambda narrow: draw(narrow=narrow),
-                 f"Blue: more than half, brown: less, pale: cannot be told from half. {say.describe_evidence(shown)}"),
+                 f"Blue: more than half, brown: less (in full from 85 and 15 on), pale: cannot be told from half. "
+                 f"{say.describe_evidence(shown)}"),
             Table("payoffs", "Finishes ahead", payoffs, TABLE_CAPTION, say.LABELS),
             *((Table("cycles", "Cyclic share", cycles, TABLE_CAPTION, say.LABELS),) if len(cycles) else ()),
         ),

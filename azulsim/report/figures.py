@@ -109,7 +109,7 @@ def draw_forest(
             axis.set_ylim(len(names) - 0.4, -0.75)
             axis.grid(visible=False, axis="y")
             axis.margins(x=0.12)
-            axis.xaxis.set_major_locator(MaxNLocator(6 if narrow else 4, steps=[1, 2, 5, 10]))
+            axis.xaxis.set_major_locator(MaxNLocator(6 if narrow or len(panels) == 1 else 4, steps=[1, 2, 5, 10]))
     return figure
 
 
@@ -176,7 +176,7 @@ def draw_matrix(
                 _write_cells(axis, shown, colors, 8.5 if size / n > 0.33 else 6.5)
             labels = [clean_label(name, 28 if is_large else 22) for name in order]
             if is_large:
-                _number_labels(axis, labels)
+                _number_labels(axis, labels, 0.62 * 72 * size / n)
             else:
                 axis.set_xticks(range(len(order)), labels, rotation=40, ha="right", rotation_mode="anchor")
                 axis.set_yticks(range(len(order)), labels)
@@ -385,10 +385,10 @@ def _write_cells(axis: Axes, cells: pd.DataFrame, colors: LinearSegmentedColorma
         )
 
 
-def _number_labels(axis: Axes, labels: Sequence[str]) -> None:
-    """Number the rows beside their names, and the columns by the same numbers."""
+def _number_labels(axis: Axes, labels: Sequence[str], size: float) -> None:
+    """Number the rows beside their names, and the columns by the same numbers, in type of at most `size` points."""
     n = len(labels)
-    size = max(4.5, min(7.5, 165 / n))
+    size = min(size, 7.5)
     axis.set_yticks(range(n), [f"{label}  {i + 1}" for i, label in enumerate(labels)], fontsize=size)
     axis.set_xticks(range(n), [str(i + 1) if n <= 40 or i % 2 == 0 else "" for i in range(n)], fontsize=size * 0.85)
 
