@@ -226,13 +226,15 @@ class Pair:
         general.finish_tiling(self.state, self.ledger)
 
     def legal_codes(self) -> list[int]:
-        """The engine's legal moves, listed, described, counted and allowed alike."""
+        """The engine's legal moves, listed, described, counted, numbered and allowed alike."""
         table.allow_all(self.state, self.allowed[0])
         codes = self.codes[: table.list_moves(self.state, self.allowed[0], self.codes)].tolist()
         described = self.out[: table.fill_moves(self.state, self.allowed[0], self.out)]
         assert sorted(described["code"].tolist()) == sorted(codes)
         assert len(codes) == table.count_legal(self.state) == table.count_moves(self.state, self.allowed[0])
         assert all(table.is_allowed(self.state, self.allowed[0], code) for code in codes)
+        some = range(sum(codes) % 5, len(codes), 5)
+        assert all(table.nth_move(self.state, self.allowed[0], k) == codes[k] for k in some)
         return sorted(codes)
 
     def legal_moves(self) -> list[Move]:

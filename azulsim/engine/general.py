@@ -520,7 +520,7 @@ def tiles_in_mind(game: Any, seat: Any, wall: Any, kinds: Any, tile: Any) -> Any
     return tiles
 
 
-@compiled
+@compiled(is_inlined=True)
 def columns_in_mind(game: Any, seat: Any, wall: Any, kinds: Any, row: Any, kind: Any) -> Any:
     """Return the columns where the tile of a line may go on such a wall."""
     mine = tiles_in_mind(game, seat, wall, kinds, kind & ~HAS_JOKER)
