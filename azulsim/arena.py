@@ -5,7 +5,9 @@ Both ways have one contract: the same block gives the same tables, to the byte.
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -26,7 +28,7 @@ from azulsim.engine.table import play
 from azulsim.errors import RunError, StrategyError
 from azulsim.registry import make_strategy
 from azulsim.rules import MAX_PLAYERS, Rules
-from azulsim.schema import Depth, game_id
+from azulsim.schema import GAMES, MOVES, ROUNDS, Depth, empty, game_id
 from azulsim.strategy import Moves, Strategy, View
 from azulsim.strategy.definition import Speed
 from azulsim.strategy.view import Columns, DecisionRng
@@ -80,12 +82,53 @@ class Tables:
     failures: list[dict[str, Any]] = field(default_factory=list)
 
 
+class Pulse:
+    """Memory in which a block being played shows where it is, so that another process can watch it.
+
+    Attributes
+    ----------
+    games, lives : GAME[1], LIVE[1]
+        The game being played, if games are played one after another.
+    beats : int64[1]
+        Grows while games are played in lockstep: with each question to a strategy in plain Python, and with each round
+        of questions to a compiled one.
+
+    Parameters
+    ----------
+    memory : buffer, optional
+        `Pulse.SIZE` writable bytes, such as memory that two processes share; memory of its own if left out.
+    """
+
+    _LIVE_AT = -(-GAME.itemsize // 64) * 64
+    _BEATS_AT = _LIVE_AT + -(-LIVE.itemsize // 64) * 64
+    SIZE = _BEATS_AT + 64
+
+    def __init__(self, memory: Any = None) -> None:
+        memory = np.zeros(self.SIZE, np.uint8) if memory is None else memory
+        self.games = np.frombuffer(memory, GAME, 1)
+        self.lives = np.frombuffer(memory, LIVE, 1, self._LIVE_AT)
+        self.beats = np.frombuffer(memory, np.int64, 1, self._BEATS_AT)
+
+    def clear(self) -> None:
+        """Forget the game and the beats."""
+        for array in (self.games, self.lives, self.beats):
+            array.view(np.uint8)[:] = 0
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """What has changed whenever playing has gone on."""
+        return int(self.beats[0]), int(self.lives["game"][0])
+
+
 def play_block(
     block: Block,
     *,
     speed: Speed | None = None,
     project: Path | None = None,
     strategies: Sequence[Strategy] | None = None,
+    games: range | None = None,
+    pulse: Pulse | None = None,
+    limit: float = math.inf,
 ) -> Tables:
     """Play every deal of a block in every seating.
 
@@ -97,6 +140,14 @@ def play_block(
         Folder in which the specs of plugged-in strategies are looked up.
     strategies : sequence of Strategy, optional
         The players themselves, in the order of the line-up, instead of those its specs name.
+    games : range, optional
+        Play only these of the block's games: number i is deal `i // n_seatings` (from the block's first) in seating
+        `i % n_seatings`.
+    pulse : Pulse, optional
+        Where to show how far it is.
+    limit : float
+        Seconds that strategies in plain Python may think about one game. Other code that does not come back can only
+        be stopped from outside.
 
     Raises
     ------
@@ -105,7 +156,14 @@ def play_block(
     """
     if strategies is None:
         strategies = make_players(block.lineup, speed=speed, project=project)
-    return _Blockplay(block, strategies).play()
+    return _Blockplay(block, strategies, games, pulse, limit).play()
+
+
+def warm_up(block: Block, strategies: Sequence[Strategy]) -> None:
+    """Compile all that playing a block takes: fill its seats, and let `greedy` play a game at the same speeds."""
+    _Blockplay(block, strategies).make_seats()
+    stand_ins = [make_strategy("greedy", speed=strategy.speed) for strategy in strategies]
+    play_block(block, strategies=stand_ins, games=range(1))
 
 
 def make_players(lineup: Sequence[str], *, speed: Speed | None = None, project: Path | None = None) -> list[Strategy]:
@@ -132,12 +190,21 @@ def note_once(text: str) -> None:
 class _Blockplay:
     """One block being played."""
 
-    def __init__(self, block: Block, strategies: Sequence[Strategy]) -> None:
+    def __init__(
+        self,
+        block: Block,
+        strategies: Sequence[Strategy],
+        games: range | None = None,
+        pulse: Pulse | None = None,
+        limit: float = math.inf,
+    ) -> None:
         self.block = block
         self.strategies = strategies
+        self.games = range(block.n_deals * len(block.seatings)) if games is None else games
+        self.pulse = pulse or Pulse()
+        self.limit = limit
         self.template = make_template(block.rules, block.players)
         self.is_general = bool(self.template["is_general"][0])
-        self.n_games = block.n_deals * len(block.seatings)
         self.plan = np.zeros(1, PLAN)
         self.plan["deal_root"] = root_key(block.seed, DEAL_DOMAIN)
         self.plan["decision_root"] = root_key(block.seed, DECISION_DOMAIN)
@@ -166,15 +233,11 @@ class _Blockplay:
         most = max(strategy.definition.workspace for strategy in self.strategies)
         return (most + 63) // 64 * 64
 
-    def text_width(self) -> int:
-        rules = self.block.rules
-        return rules.n_displays(self.block.players) * rules.tiles_per_display
-
     def reserve(self) -> tuple[int, int, int]:
         """Return the rows of each table that one game can need at most."""
         players, rules = self.block.players, self.block.rules
         depth = int(self.plan["depth"][0])
-        moves = min(self.text_width(), 5 * rules.tiles_per_color) * rules.max_rounds
+        moves = min(_text_width(self.block), 5 * rules.tiles_per_color) * rules.max_rounds
         return (
             players,
             players * rules.max_rounds if depth >= 1 else 0,
@@ -189,21 +252,21 @@ class _Blockplay:
             n_games * players,
             n_games * players * 7 if depth >= 1 else 0,
             n_games * (30 + 20 * players) if depth >= 2 else 0,
-            self.text_width(),
+            _text_width(self.block),
         )
 
     def _play_compiled(self) -> Log:
-        games, lives, seats = np.zeros(1, GAME), np.zeros(1, LIVE), self.make_seats()
+        games, lives, seats = self.pulse.games, self.pulse.lives, self.make_seats()
         reserve = self.reserve()
         reserve_rows = np.array(reserve, np.int64)
         memory = np.zeros((self.block.players, self.memory_size()), np.uint8)
         seats["workspace"] = address_of(memory) + np.arange(self.block.players) * memory.shape[1]
-        log = grow_log(self.make_log(self.n_games), reserve)
-        number = 0
+        log = grow_log(self.make_log(len(self.games)), reserve)
+        number, end = self.games.start, self.games.stop
         while True:
             try:
                 status, number = play_games(
-                    games, lives, self.template[0], self.plan[0], seats, number, self.n_games, log, reserve_rows
+                    games, lives, self.template[0], self.plan[0], seats, number, end, log, reserve_rows
                 )
                 message = ""
             except KeyboardInterrupt:
@@ -237,18 +300,16 @@ class _Blockplay:
             driver.BAD_MOVE: "the move is not one of the legal moves",
             driver.BAD_NUMBER: "the score of a move is NaN or infinite",
         }
-        number = game_id(self.block.cell, int(live["deal"]), seating)
-        self.failures[number] = {
-            "game": number,
-            "cell": self.block.cell,
-            "deal": int(live["deal"]),
-            "seating": seating,
-            "seat": seat,
-            "spec": self.block.lineup[self.block.seatings[seating][seat]],
-            "ply": int(live["ply"]),
-            "kind": kind if message else kinds[status],
-            "message": message or texts[status],
-        }
+        failure = _describe_failure(
+            self.block,
+            int(live["deal"]),
+            seating,
+            seat,
+            int(live["ply"]),
+            kind if message else kinds[status],
+            message or texts[status],
+        )
+        self.failures[failure["game"]] = failure
 
     def _make_tables(self, log: Log) -> Tables:
         """Cut the buffers to size, in canonical order, without the deals that were spoiled."""
@@ -261,6 +322,47 @@ class _Blockplay:
         spoiled = {failure["deal"] for failure in self.failures.values()}
         failures = [self.failures[number] for number in sorted(self.failures)]
         return Tables(_tidy(games, spoiled), _tidy(rounds, spoiled), _tidy(moves, spoiled), failures)
+
+
+def _describe_failure(
+    block: Block, deal: int, seating: int, seat: int, ply: int, kind: str, message: str
+) -> dict[str, Any]:
+    """Return a row of the failures table."""
+    return {
+        "game": game_id(block.cell, deal, seating),
+        "cell": block.cell,
+        "deal": deal,
+        "seating": seating,
+        "seat": seat,
+        "spec": block.lineup[block.seatings[seating][seat]],
+        "ply": ply,
+        "kind": kind,
+        "message": message,
+    }
+
+
+def make_failed(block: Block, game: int, seat: int, ply: int, kind: str, message: str) -> Tables:
+    """Return the tables of one game of a block, by its number, that failed without coming back."""
+    deal, seating = divmod(game, len(block.seatings))
+    seat = min(seat, block.players - 1)  # whatever a crash has left in memory
+    failure = _describe_failure(block, block.first_deal + deal, seating, seat, ply, kind, message)
+    return Tables(empty(GAMES), empty(ROUNDS, _text_width(block)), empty(MOVES), [failure])
+
+
+def join_tables(parts: Sequence[Tables]) -> Tables:
+    """Join the tables of a block's games, in order, to those of the block."""
+    failures = [failure for part in parts for failure in part.failures]
+    spoiled = {failure["deal"] for failure in failures}
+    return Tables(
+        games=_tidy(np.concatenate([part.games for part in parts]), spoiled),
+        rounds=_tidy(np.concatenate([part.rounds for part in parts]), spoiled),
+        moves=_tidy(np.concatenate([part.moves for part in parts]), spoiled),
+        failures=failures,
+    )
+
+
+def _text_width(block: Block) -> int:
+    return block.rules.n_displays(block.players) * block.rules.tiles_per_display
 
 
 def _tidy(table: npt.NDArray[Any], spoiled: set[int]) -> npt.NDArray[Any]:
@@ -280,8 +382,11 @@ class _Lockstep:
     def __init__(self, block: _Blockplay) -> None:
         self.block = block
         players, size = block.block.players, block.memory_size()
-        self.width = min(block.n_games, LOCKSTEP, max(1, LOCKSTEP_MEMORY // max(1, players * size)))
+        self.width = min(len(block.games), LOCKSTEP, max(1, LOCKSTEP_MEMORY // max(1, players * size)))
         self.games, self.lives = np.zeros(self.width, GAME), np.zeros(self.width, LIVE)
+        if self.width == 1:
+            self.games, self.lives = block.pulse.games, block.pulse.lives
+        self.thought = [0.0] * self.width
         self.out = np.zeros(self.width * MAX_LEGAL, MOVE)
         self.seats_of = block.make_seats()
         # every game in lockstep has players of its own, with memory of their own
@@ -290,7 +395,7 @@ class _Lockstep:
         self.addresses = address_of(self.memory) + np.arange(self.width * players).reshape(-1, players) * size
         self.seatings = np.array(block.block.seatings, np.int64)
         self.ledger = np.zeros(MAX_PLAYERS, LEDGER)
-        self.log = block.make_log(block.n_games)
+        self.log = block.make_log(len(block.games))
         # players with one strategy between them are served together
         first: dict[int, int] = {}
         self.group_of = np.array(
@@ -298,7 +403,7 @@ class _Lockstep:
         )
 
     def play(self) -> Log:
-        waiting = iter(range(self.block.n_games))
+        waiting = iter(self.block.games)
         active = np.arange(self.width)
         self._begin(active, np.array([next(waiting) for _ in active]))
         statuses = np.zeros(self.width, np.int64)
@@ -334,6 +439,8 @@ class _Lockstep:
         self._make_room(len(slots))
         block = self.block
         self.memory[slots] = 0
+        for slot in slots:
+            self.thought[slot] = 0.0
         seats = self.seats_of[numbers % len(self.seatings)]
         seats["workspace"] = self.addresses[slots]
         self.seats[slots] = seats
@@ -374,6 +481,7 @@ class _Lockstep:
         slots: npt.NDArray[np.int64],
         seats: npt.NDArray[Any],
     ) -> npt.NDArray[np.int64]:
+        self.block.pulse.beats += 1
         if strategy.speed == "compiled":
             return self._call(slots, seats)
         codes = np.full(len(slots), -1, np.int64)
@@ -387,6 +495,7 @@ class _Lockstep:
             records = self.out[offsets[i] : offsets[i + 1]]
             if len(records) == 0:  # a wrapper failed
                 continue
+            start = time.perf_counter()
             try:
                 codes[i] = self._ask_plainly(strategy, records, int(slot), int(keys[i]))
             except KeyboardInterrupt:
@@ -394,6 +503,12 @@ class _Lockstep:
             except BaseException as error:  # whatever an author's code raises, also to exit, costs its own game
                 kind = "bad_answer" if isinstance(error, StrategyError) else "raised"
                 self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, _one_line(error), kind)
+            self.thought[slot] += time.perf_counter() - start
+            if self.thought[slot] > self.block.limit and codes[i] >= 0:
+                codes[i] = -1
+                text = describe_timeout(self.block.limit)
+                self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, text, "timeout")
+            self.block.pulse.beats += 1
         return codes
 
     def _fill(
@@ -455,6 +570,11 @@ class _Lockstep:
         code = np.empty(1, np.int64)
         driver.pick_best(values, records, np.array([0, len(records)]), np.array([key], np.uint64), code)
         return int(code[0])
+
+
+def describe_timeout(limit: float) -> str:
+    """Return the message of a failure of the kind `timeout`."""
+    return f"the game took more than {limit:g} s"
 
 
 def score_plainly(strategy: Strategy, records: npt.NDArray[Any], game: npt.NDArray[Any]) -> list[float]:

@@ -721,18 +721,19 @@ def replay_game(path: str | Path, game: int) -> ReplayedGame:
     """
     folder = Path(path)
     manifest = read_manifest(folder)
+    commits = read_commits(folder)
+    cell, commit = _find_shard(folder, manifest, commits, game)
+    _refuse_if_spoiled(folder, commit, game)
     if manifest.log != "moves":
         raise InputError(
             f'{folder}: moves were not logged: the run has log = "{manifest.log}"; run the experiment again with '
             'log = "moves"'
         )
-    commits = read_commits(folder)
-    cell, commit = _find_shard(folder, manifest, commits, game)
     deal, seating = _split_game(game)
     shard = _Shard(folder, manifest, cell, commit)
     rounds, moves = (_take_rows(_read_table(shard, table), table, game) for table in (ROUNDS, MOVES))
     if not len(moves):
-        raise InputError(f"{folder}: game {game} was spoiled by a strategy in its deal, and so it has no log")
+        raise InputError(f"{folder}: game {game} has no moves in the log; azulsim verify says what is wrong")
     players = tuple(cell.spec_at(seating, seat) for seat in range(cell.players))
     table = Game(cell.players, rules=cell.rules, seed=manifest.seed, deal=deal)
     table.specs = players
@@ -776,6 +777,17 @@ def _find_shard(folder: Path, manifest: Manifest, commits: Sequence[Commit], gam
         f"{folder}: no game {game} (cell {index}, deal {deal}, seating {seating}); the nearest is {nearest} (cell "
         f"{near.cell}, with {cells[near.cell].deals} deals and {last_seating + 1} seatings)"
     )
+
+
+def _refuse_if_spoiled(folder: Path, commit: Commit, game: int) -> None:
+    """Say what failed, if a game failed or is left out since another game of its deal did."""
+    rows = read_failures(folder, commit.shard)[0] if commit.n_failures else []
+    spoiled = [row for row in rows if row["deal"] == _split_game(game)[0]]
+    for row in sorted(spoiled, key=lambda row: bool(row["game"] != game)):
+        what = f"{row['spec']} (seat {row['seat']}) failed at ply {row['ply']}: {row['kind']}: {row['message']}"
+        if row["game"] == game:
+            raise InputError(f"{folder}: game {game} failed, so that it is not in the log: {what}")
+        raise InputError(f"{folder}: game {game} is left out with its deal, since in game {row['game']} {what}")
 
 
 def _split_game(game: int) -> tuple[int, int]:

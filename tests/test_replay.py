@@ -409,9 +409,10 @@ def test_games_that_cannot_be_shown_are_refused_in_a_sentence(make_run: MakeRun,
     with pytest.raises(InputError, match="moves were not logged"):
         replay_game(make_run(Rules(), log="rounds"), 0)
     folder = make_run(Rules(), other="quitter")
-    failed = int(azulsim.read_run(folder).failures()["game"].iloc[0])
-    with pytest.raises(InputError, match="spoiled"):
-        replay_game(folder, failed)
+    failed = azulsim.read_run(folder).failures().iloc[0]
+    what = rf"{failed['spec']} \(seat \d\) failed at ply {failed['ply']}: {failed['kind']}: "
+    with pytest.raises(InputError, match=f"game {failed['game']} failed, so that it is not in the log: {what}"):
+        replay_game(folder, int(failed["game"]))
     copy = tmp_path / "copy"
     shutil.copytree(make_run(Rules()), copy)
     change_cell(copy, MOVES, "color", -1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +16,7 @@ from fake_tables import PLIES, fake_failure, fake_tables
 from azulsim import arena, log, runner
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, read_experiment
-from azulsim.runner import folder, progress, workers
+from azulsim.runner import folder, progress, tasks, workers
 
 MINE = '''"""Strategies of a project."""
 
@@ -40,16 +40,6 @@ def place(spot):
 def placer(move):
     """Play anything, place nothing."""
     return 1.0
-'''
-DIES = '''import os
-
-from azulsim.strategy import strategy
-
-
-@strategy
-def dies(view, moves, rng):
-    """End the process."""
-    os._exit(3)
 '''
 
 
@@ -152,7 +142,7 @@ def test_changed_strategy_file_and_version_are_refused(
     fake: FakeArena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine.py").write_text(MINE)
-    experiment = make_experiment(lineup=["mine.py:first_move"])
+    experiment = make_experiment(lineup=["mine.py:first_move"], deals=2)
     runner.run(experiment, jobs=1, progress=False)
     (tmp_path / "mine.py").write_text(MINE + "\n# edited\n")
     with pytest.raises(InputError, match=r"the file of mine\.py:first_move has changed"):
@@ -167,11 +157,11 @@ def test_file_edited_while_a_run_is_played_is_noticed(fake: FakeArena, tmp_path:
     (tmp_path / "mine.py").write_text(MINE)
     plan = make_experiment(lineup=["mine.py:first_move"]).plan()
     manifest = folder.describe(plan, None)
-    (task, *_) = workers.list_tasks(plan, manifest, tmp_path / "run", set(), None)
+    (task, *_) = tasks.list_tasks(plan, manifest, tmp_path / "run", set(), None, 60.0)
     (tmp_path / "mine.py").write_text(MINE + "# edited\n")
-    workers.make_player.cache_clear()
+    tasks.make_player.cache_clear()
     with pytest.raises(RunError, match=r"mine\.py: was edited while the run was being played"):
-        workers.play_shard(task)
+        workers.play_shard(replace(task, is_watched=False))
 
 
 def test_interrupted_run_goes_on_with_the_missing_shards(fake: FakeArena) -> None:
@@ -243,10 +233,11 @@ def test_seed_and_deals_replace_those_of_the_experiment(fake: FakeArena) -> None
         runner.run(make_experiment(), deals=0)
 
 
-def test_only_bundled_compiled_strategies_share_a_process(fake: FakeArena, tmp_path: Path) -> None:
+def test_all_but_bundled_compiled_strategies_are_watched(fake: FakeArena, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE)
-    assert workers.can_share_process(("greedy", "uniform"), None)
-    assert not workers.can_share_process(("greedy", "mine.py:first_move"), None)
+    specs = ("greedy", "uniform", "noisy(greedy)", "mine.py:first_move", "noisy(mine.py:first_move)")
+    watched = [spec for spec in specs if tasks.must_be_watched(spec, None)]
+    assert watched == ["mine.py:first_move", "noisy(mine.py:first_move)"]
 
 
 def test_progress_is_plain_lines_without_a_terminal(fake: FakeArena, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,7 +247,7 @@ def test_progress_is_plain_lines_without_a_terminal(fake: FakeArena, capsys: pyt
     assert err.isascii()
     first, *lines = err.splitlines()
     assert first.startswith("fake: 1 cell x 800 deals = 1,600 games, log moves, seed 3, azulsim ")
-    assert 1 <= len(lines) <= 11
+    assert 1 <= len(lines) <= 12
     assert all(re.fullmatch(r" *\d+%  [\d,]+ of 1,600 games  [\d,]+ games/s  \S+ \w+ left", line) for line in lines)
     assert lines[-1].startswith("100%  1,600 of 1,600 games")
 
@@ -275,14 +266,16 @@ def test_plain_lines_are_few_and_none_is_late(
     for _ in range(10_000):
         clock.now += 0.01
         lines.add(1)
-    assert len(capsys.readouterr().err.splitlines()) == 10, "100 s: one line every 10 %"
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "  0%  1 of 10,000 games  100 games/s  2 min left", "the first says how long it will take"
+    assert len(told) == 11, "100 s: one line every 10 %"
     slow = progress._Lines(10_000, 0)
     for _ in range(100):
         clock.now += 3.0
         slow.add(1)
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 10, "300 s: one line every 30 s"
-    assert told[-1] == "  1%  100 of 10,000 games  0 games/s  8.2 h left"
+    assert told[-1] == "  1%  91 of 10,000 games  0 games/s  8.3 h left"
 
 
 def test_bar_on_a_terminal(
@@ -348,12 +341,3 @@ def test_real_project_strategy_plays_in_processes(tmp_path: Path, monkeypatch: p
     together = runner.run(experiment, jobs=2, out=tmp_path / "two", progress=False, project=project)
     assert len(together.commits) > 1
     assert together.hashes == alone.hashes
-
-
-def test_worker_that_dies_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(DIES)
-    experiment = small(strategies=[f"{tmp_path}/mine.py:dies", "uniform"], players=[2], deals=400)
-    with pytest.raises(
-        RunError, match=r"a worker process died while playing shard c00000-d.*azulsim resume .* continues"
-    ):
-        runner.run(experiment, jobs=2, out=tmp_path / "run", progress=False)

@@ -11,7 +11,9 @@ executes nothing: no pickle, no plugin, and no name from a file ever becomes a p
 """
 
 from azulsim.log.manifest import Cell, Commit, Manifest, Shard
+from azulsim.log.merge import merge_runs
 from azulsim.log.read import Run, read_run
+from azulsim.log.status import Status, read_status
 from azulsim.log.write import create_run, hash_table, make_folders, write_manifest, write_shard
 
 __all__ = [
@@ -20,10 +22,13 @@ __all__ = [
     "Manifest",
     "Run",
     "Shard",
+    "Status",
     "create_run",
     "hash_table",
     "make_folders",
+    "merge_runs",
     "read_run",
+    "read_status",
     "write_manifest",
     "write_shard",
 ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -84,7 +86,14 @@ class Commit(Frozen):
     n_games: Count
     n_moves: Count
     n_failures: Count
+    seconds: float = 0.0
+    """Time that a worker took to play and write it."""
+    doubts: tuple[str, ...] = ()
+    """Why its games may not come out the same when they are played again."""
     tables: dict[TableName, Part]
+
+
+S = TypeVar("S")
 
 
 class Manifest(Frozen):
@@ -102,6 +111,8 @@ class Manifest(Frozen):
     """The run's strategies in canonical order; the categories of every `spec` column."""
     shards: Count
     """Number of shards planned."""
+    share: Annotated[str, Field(pattern=r"^([1-9]\d*/[1-9]\d*)?$")] = ""
+    """Which of them this folder is to hold: `"i/n"` for every n-th from the i-th on, all if empty."""
     experiment: dict[str, Any]
     """The experiment with every default spelled out."""
     sources: dict[str, str] = Field(default_factory=dict)
@@ -112,6 +123,23 @@ class Manifest(Frozen):
     seconds: float = 0.0
     """Time that the last sitting took."""
     jobs: Count = 0
+    doubts: tuple[str, ...] = ()
+    """Why its games may not come out the same when they are played again; set when it is finished."""
+
+    def take_share(self, shards: Iterable[S]) -> Iterator[S]:
+        """Yield those of all planned shards that are this folder's share."""
+        return itertools.islice(shards, *self._slice)
+
+    @property
+    def n_own_shards(self) -> int:
+        """Number of shards that the folder holds when it is finished."""
+        first, _, step = self._slice
+        return len(range(first, self.shards, step))
+
+    @property
+    def _slice(self) -> tuple[int, None, int]:
+        number, count = map(int, self.share.split("/")) if self.share else (1, 1)
+        return number - 1, None, count
 
 
 T = TypeVar("T", Manifest, Commit)

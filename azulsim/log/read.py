@@ -176,12 +176,20 @@ class Run:
         seatings = {cell.index: len(cell.seatings) for cell in self.manifest.cells}
         return sum(commit.n_deals - commit.n_games // seatings[commit.cell] for commit in self.commits)
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why the run's games may not come out the same when they are played again; empty if they will."""
+        return tuple(sorted({doubt for commit in self.commits for doubt in commit.doubts}))
+
     def describe_gap(self, name: str = "") -> str:
         """Say that shards are missing and how to go on, with `name` for the folder; empty if the run is complete."""
         if self.is_complete:
             return ""
-        there = f"{len(self.commits):,} of {self.manifest.shards:,} shards"
-        return f"{there}: the run is not finished; go on with: azulsim resume {name or self.path}"
+        return describe_gap(self.manifest, len(self.commits), name or str(self.path))
+
+    def describe_doubts(self) -> str:
+        """Say why the run cannot be reproduced; empty if it can."""
+        return f"not reproducible: {'; '.join(self.doubts)}" if self.doubts else ""
 
     def describe_failures(self) -> str:
         """Say how many games failed, how much is left out for it, and what failed first; empty if none did."""
@@ -422,6 +430,14 @@ class Run:
             f"  seed {manifest.seed}, azulsim {manifest.azulsim}; again: azulsim run {self.path}/experiment.toml",
         ]
         return "\n".join(lines)
+
+
+def describe_gap(manifest: Manifest, n_shards: int, name: str) -> str:
+    """Say that shards are missing and how to go on; `name` is that of the run folder."""
+    there = f"{n_shards:,} of {manifest.shards:,} shards"
+    if n_shards < manifest.n_own_shards or not manifest.share:
+        return f"{there}: the run is not finished; go on with: azulsim resume {name}"
+    return f"{there}: this is share {manifest.share} of the run; join it to the others with: azulsim merge"
 
 
 def _names_of(table: Table) -> dict[str, tuple[str, ...]]:

@@ -46,8 +46,8 @@ def create_run(folder: Path, manifest: Manifest, experiment_toml: str) -> None:
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from None
     make_folders(folder, manifest.log)
-    _write(folder / "experiment.toml", experiment_toml.encode())
-    _write(folder / "environment.json", (json.dumps(describe_environment(), indent=1) + "\n").encode())
+    write_bytes(folder / "experiment.toml", experiment_toml.encode())
+    write_bytes(folder / "environment.json", (json.dumps(describe_environment(), indent=1) + "\n").encode())
     write_manifest(folder, manifest)
 
 
@@ -63,7 +63,7 @@ def make_folders(folder: Path, depth: Depth) -> None:
         try:
             (folder / name).mkdir(exist_ok=True)
         except OSError as error:
-            raise _complain(folder / name, error) from None
+            raise complain(folder / name, error) from None
 
 
 def _own_names() -> set[str]:
@@ -74,7 +74,7 @@ def _own_names() -> set[str]:
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Put a manifest in place, whole or not at all; at the end of a run, one that says when and how long was played."""
     part = folder / "manifest.json.part"
-    _write(part, dump_json(manifest))
+    write_bytes(part, dump_json(manifest))
     part.replace(folder / "manifest.json")
 
 
@@ -86,6 +86,8 @@ def write_shard(
     *,
     depth: Depth,
     specs: Sequence[str],
+    seconds: float = 0.0,
+    doubts: Sequence[str] = (),
 ) -> Commit:
     """Write the tables of a shard, then its commit marker.
 
@@ -103,6 +105,10 @@ def write_shard(
         Log depth of the run.
     specs
         The run's specs, whose places are the codes in the `spec` column.
+    seconds
+        Time that it took to play.
+    doubts
+        Why its games may not come out the same when they are played again.
 
     Raises
     ------
@@ -125,9 +131,11 @@ def write_shard(
         n_games=len(first_seats),
         n_moves=int(first_seats["plies"].sum(dtype=np.int64)),
         n_failures=len(failures),
+        seconds=round(seconds, 3),
+        doubts=tuple(doubts),
         tables=parts,
     )
-    _write(folder / "commits" / f"{shard.name}.json", dump_json(commit))
+    write_bytes(folder / "commits" / f"{shard.name}.json", dump_json(commit))
     return commit
 
 
@@ -201,7 +209,7 @@ def _write_table(path: Path, table: Table, rows: Array, specs: Sequence[str]) ->
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(arrays), sink, **_options(table.name))
     data = sink.getvalue()
-    _write(path, data)
+    write_bytes(path, data)
     return Part(rows=len(rows), bytes=data.size, content=_hash_columns(columns))
 
 
@@ -252,19 +260,21 @@ def _write_failures(path: Path, failures: Sequence[Mapping[str, Any]]) -> Part:
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as error:
-        raise _complain(path, error) from None
-    _write(path, data)
+        raise complain(path, error) from None
+    write_bytes(path, data)
     return Part(rows=len(failures), bytes=data.size, content=hash_failures(failures))
 
 
-def _write(path: Path, data: bytes | pa.Buffer) -> None:
+def write_bytes(path: Path, data: bytes | pa.Buffer) -> None:
+    """Write a file of a run; `RunError` if the disk is full or cannot be written."""
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise _complain(path, error) from None
+        raise complain(path, error) from None
 
 
-def _complain(path: Path, error: OSError) -> RunError:
+def complain(path: Path, error: OSError) -> RunError:
+    """Say in a sentence why a file of a run cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return RunError(
             f"{path}: the disk is full; make room and go on with the same command, finished shards are kept"

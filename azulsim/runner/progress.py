@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from azulsim import __version__
+from azulsim import __version__, registry
 from azulsim.experiment import Plan
+from azulsim.log import Commit, Manifest
 
 SECONDS_BETWEEN_LINES = 30.0
 SHARE_BETWEEN_LINES = 0.1
@@ -23,21 +24,42 @@ class Watch(Protocol):
         """Take note of games just finished."""
 
 
+def tell_files(specs: Sequence[str], sources: Mapping[str, str], project: Path | None) -> None:
+    """Name the files whose code will be executed besides azulsim's own, with the hashes that the manifest keeps."""
+    for spec in specs:
+        files = [entry.path for entry in registry.find_sources(spec, project=project) if not registry.is_bundled(entry)]
+        for path in files:
+            print(f"{spec}: {path} sha256 {sources[spec][:16]}", file=sys.stderr)
+
+
+def count_games(plan: Plan, commit: Commit) -> int:
+    """Return the number of games of a shard, those that were left out included."""
+    return commit.n_deals * len(plan.cells[commit.cell].seatings)
+
+
 @contextmanager
-def watch_run(plan: Plan, folder: Path, already: int, is_wanted: bool) -> Iterator[Watch]:
+def watch_run(plan: Plan, manifest: Manifest, folder: Path, done: Sequence[Commit], is_wanted: bool) -> Iterator[Watch]:
+    """Say what is going to be played, and give what follows it."""
     if not is_wanted:
         yield _Silence()
         return
     experiment = plan.experiment
     cells = f"{len(plan.cells):,} cell{'' if len(plan.cells) == 1 else 's'}"
+    total = plan.n_games
+    share = ""
+    if manifest.share:
+        own = manifest.take_share(plan.shards())
+        total = sum(shard.n_deals * len(plan.cells[shard.cell].seatings) for shard in own)
+        share = f", share {manifest.share} of it: {total:,} games"
+    already = sum(count_games(plan, commit) for commit in done)
     kept = f", {already:,} games there already" if already else ""
     print(
-        f"{experiment.name}: {cells} x {experiment.deals:,} deals = {plan.n_games:,} games, "
+        f"{experiment.name}: {cells} x {experiment.deals:,} deals = {plan.n_games:,} games{share}, "
         f"log {experiment.log}, seed {experiment.seed}, azulsim {__version__} -> {folder}{kept}",
         file=sys.stderr,
     )
     shown: AbstractContextManager[Watch] = (
-        _show_bar(plan.n_games, already) if sys.stderr.isatty() else _print_lines(plan.n_games, already)
+        _show_bar(total, already) if sys.stderr.isatty() else _print_lines(total, already)
     )
     with shown as watch:
         yield watch
@@ -84,14 +106,16 @@ class _Lines:
         self._pace = Pace(total, already)
         self._told_share = self._pace.share
         self._told_time = time.monotonic()
+        self._is_first = True
 
     def add(self, games: int) -> None:
         pace = self._pace
         pace.add(games)
         is_due = pace.share >= self._told_share + SHARE_BETWEEN_LINES
         is_late = time.monotonic() >= self._told_time + SECONDS_BETWEEN_LINES
-        if is_due or is_late or pace.done >= pace.total:
+        if is_due or is_late or self._is_first or pace.done >= pace.total:
             self._told_share, self._told_time = pace.share, time.monotonic()
+            self._is_first = False
             print(
                 f"{pace.share:4.0%}  {pace.done:,} of {pace.total:,} games  {pace.per_second:,.0f} games/s  "
                 f"{_word_seconds(pace.seconds_left)} left",

@@ -6,17 +6,28 @@ import os
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
-from azulsim import catalog, log, registry
+from azulsim import arena, catalog, log
 from azulsim.engine.record import make_template
-from azulsim.errors import InputError
+from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, Plan, make_experiment, read_experiment
 from azulsim.log import Commit, Manifest, Run
 from azulsim.log.manifest import find_gap, read_commits
 from azulsim.runner.folder import now, open_folder
-from azulsim.runner.progress import watch_run
-from azulsim.runner.workers import Task, absolute, can_share_process, list_tasks, make_player, spread
+from azulsim.runner.progress import count_games, tell_files, watch_run
+from azulsim.runner.tasks import list_tasks
+from azulsim.runner.watching import children_of
+from azulsim.runner.workers import spread
+
+OnFailure = Literal["leave-out", "abort"]
+"""What to do about a game that a strategy spoils: leave its deal out and go on, or stop the run."""
+
+TIMEOUT = 60.0
+"""Seconds that a game may take, where it is watched and nothing else is asked for."""
 
 
 def run(
@@ -26,6 +37,9 @@ def run(
     jobs: int | None = None,
     seed: int | None = None,
     deals: int | None = None,
+    share: str | None = None,
+    timeout: float = TIMEOUT,
+    on_failure: OnFailure = "leave-out",
     progress: bool = True,
     project: Path | None = None,
     where: str = "",
@@ -40,9 +54,17 @@ def run(
         The run folder; `runs/<name>` in the working directory if left out. If it holds shards of the same
         experiment already, only the missing ones are played.
     jobs
-        Number of workers; as many as there are cores if left out. With 1, everything happens in this process.
+        Number of workers; as many as there are cores if left out.
     seed, deals
         Replace those of the experiment.
+    share
+        `"i/n"` to play every n-th shard only, from the i-th on; all of them if left out, or those that the folder is
+        there for. `azulsim.log.merge_runs` joins the shares.
+    timeout
+        Seconds that a game may take before it fails. Bundled compiled strategies are not watched.
+    on_failure
+        `"leave-out"`: a deal in which a strategy fails is left out of the tables and counted; `"abort"`: the first
+        failure stops the run.
     progress
         Tell on stderr what is played and how far it is: a bar on a terminal, else a plain line now and then.
     project
@@ -56,34 +78,54 @@ def run(
     InputError
         If the experiment cannot be used, or the folder holds the run of another one (the differences are named).
     RunError
-        If the disk is full, or playing fails in a way that no log row can hold. Finished shards are kept.
+        If the disk is full, a strategy fails that must not, or playing fails in a way that no log row can hold.
+        Finished shards are kept.
     """
-    if jobs is not None and (type(jobs) is not int or jobs < 1):
-        raise InputError(f"jobs = {jobs!r}: must be a whole number from 1 on")
+    _check_options(jobs, timeout, on_failure)
     if not isinstance(experiment, Experiment):
         where = where or str(experiment)
         experiment = read_experiment(experiment, project=project)
     where = where or experiment.name
     plan = _override(experiment, seed=seed, deals=deals).plan(project=project, where=where)
     _check_reports(plan.experiment.reports, project, where)
+    _check_share(share, plan.n_shards)
     folder = Path(out) if out is not None else Path("runs") / plan.experiment.name
     if not (folder / "manifest.json").exists():
         _rehearse(plan, project)
-    manifest = open_folder(folder, plan, project)
+    manifest = open_folder(folder, plan, project, share)
     done = [commit for commit in read_commits(folder) if not find_gap(folder, commit)]
-    workers = jobs or os.cpu_count() or 1
-    if len(done) < plan.n_shards:
-        tasks = list_tasks(plan, manifest, folder, {commit.shard for commit in done}, project)
+    sitting = _Sitting(plan, manifest, folder, project, jobs or os.cpu_count() or 1, timeout, on_failure, progress)
+    if len(done) < manifest.n_own_shards:
         try:
-            manifest = _play(plan, manifest, folder, tasks, done, workers, progress, project)
+            manifest = sitting.play(done)
         except KeyboardInterrupt as stop:
             stop.add_note(f"finished shards are safe; go on with: azulsim resume {folder}")
             raise
     elif progress:
         print(f"{folder} is there and complete; nothing to play", file=sys.stderr)
     if not manifest.finished:
-        log.write_manifest(folder, manifest.model_copy(update={"finished": now()}))
+        found = log.read_run(folder)
+        log.write_manifest(folder, manifest.model_copy(update={"finished": now(), "doubts": found.doubts}))
     return log.read_run(folder)
+
+
+def _check_options(jobs: int | None, timeout: float, on_failure: str) -> None:
+    if jobs is not None and (type(jobs) is not int or jobs < 1):
+        raise InputError(f"jobs = {jobs!r}: must be a whole number from 1 on")
+    if not timeout > 0:
+        raise InputError(f"timeout = {timeout!r}: must be a number of seconds above 0")
+    if on_failure not in get_args(OnFailure):
+        raise InputError(f"on_failure = {on_failure!r}: must be {' or '.join(get_args(OnFailure))}")
+
+
+def _check_share(share: str | None, n_shards: int) -> None:
+    if share is None:
+        return
+    number, _, count = share.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise InputError(f"shard {share!r}: write i/n, such as 1/4 for the first of four shares")
+    if int(number) > n_shards:
+        raise InputError(f"shard {share!r}: the run has only {n_shards:,} shards, so that nothing is left for this one")
 
 
 def _check_reports(names: Iterable[str], project: Path | None, where: str) -> None:
@@ -98,10 +140,10 @@ def _check_reports(names: Iterable[str], project: Path | None, where: str) -> No
 def _rehearse(plan: Plan, project: Path | None) -> None:
     """Make every strategy as it will be played, so that one that cannot be leaves no run folder behind."""
     templates = {(cell.players, cell.rules): make_template(cell.rules, cell.players) for cell in plan.cells}
+    players = dict(zip(plan.specs, arena.make_players(plan.specs, project=project), strict=True))
     for cell in plan.cells:
         is_general = templates[cell.players, cell.rules]["is_general"][0]
-        for spec in cell.lineup:
-            player = make_player(spec, registry.hash_sources(spec, project=project), absolute(project))
+        for player in (players[spec] for spec in cell.lineup):
             if is_general:
                 player.place_address  # noqa: B018
             if player.speed == "compiled":
@@ -115,21 +157,41 @@ def _override(experiment: Experiment, **changes: int | None) -> Experiment:
     return make_experiment({**said, **given}, where=experiment.name) if given else experiment
 
 
-def _play(
-    plan: Plan,
-    manifest: Manifest,
-    folder: Path,
-    tasks: Iterable[Task],
-    done: list[Commit],
-    workers: int,
-    progress: bool,
-    project: Path | None,
-) -> Manifest:
-    """Play the tasks and return the manifest saying how long it took."""
-    start = time.monotonic()
-    backend = "threading" if can_share_process(plan.specs, project) else "loky"
-    with watch_run(plan, folder, sum(commit.n_games for commit in done), progress) as watch:
-        for commit in spread(tasks, workers, backend):
-            watch.add(commit.n_games)
-    seconds = time.monotonic() - start
-    return manifest.model_copy(update={"seconds": round(seconds, 3), "jobs": workers, "finished": ""})
+@dataclass(frozen=True)
+class _Sitting:
+    """One time of playing."""
+
+    plan: Plan
+    manifest: Manifest
+    folder: Path
+    project: Path | None
+    workers: int
+    timeout: float
+    on_failure: OnFailure
+    progress: bool
+
+    def play(self, done: list[Commit]) -> Manifest:
+        """Play all shards but those that are done; return the manifest saying how long it took."""
+        start = time.monotonic()
+        names = {commit.shard for commit in done}
+        tasks = list_tasks(self.plan, self.manifest, self.folder, names, self.project, self.timeout)
+        if self.progress:
+            tell_files(self.plan.specs, self.manifest.sources, self.project)
+        with watch_run(self.plan, self.manifest, self.folder, done, self.progress) as watch:
+            for commit in done:
+                self._heed(commit)
+            # Children are ended first: a worker that waits for one would be waited for.
+            with closing(spread(tasks, self.workers)) as commits, children_of(self.folder.absolute()):
+                for commit in commits:
+                    watch.add(count_games(self.plan, commit))
+                    self._heed(commit)
+        seconds = time.monotonic() - start
+        return self.manifest.model_copy(update={"seconds": round(seconds, 3), "jobs": self.workers, "finished": ""})
+
+    def _heed(self, commit: Commit) -> None:
+        """Stop at a failure, if that is wanted."""
+        if commit.n_failures and self.on_failure == "abort":
+            raise RunError(
+                f"{log.read_run(self.folder).describe_failures()}; stopped, since failures are not wanted; go on "
+                f"without these deals with: azulsim resume {self.folder}"
+            )

@@ -1,0 +1,113 @@
+"""What happens in a child process that plays for the runner, and may be spoiled by a strategy.
+
+It plays shards or single games as it is told to, and shows in shared memory where it is. Standard output belongs to
+the results of the parent, so that what a strategy prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import queue
+import signal
+import threading
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+import numpy as np
+
+from azulsim import arena
+from azulsim.arena import Pulse, Tables
+from azulsim.errors import AzulsimError, RunError
+from azulsim.log import Commit
+from azulsim.runner.tasks import Task
+from azulsim.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a child is asked for: to play and write a shard, or to play one game of it."""
+
+    task: Task
+    game: int | None = None
+    """Number of the game in the shard's block; all of them if left out, and then the shard is written too."""
+
+
+Answer = Commit | Tables | AzulsimError
+
+
+def main(connection_handle: int, memory_handle: int) -> None:
+    """Serve the parent at the other end of a connection until it goes away."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which ends its children
+    connection = Connection(connection_handle)
+    pulse = Pulse(mmap.mmap(memory_handle, Pulse.SIZE))
+    jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(connection, jobs), daemon=True).start()
+    while True:
+        connection.send(_answer(jobs.get(), pulse))
+
+
+def _receive(connection: Connection, jobs: queue.SimpleQueue[Job]) -> None:
+    """Pass jobs on; without a parent, end at once whatever is being played."""
+    try:
+        while True:
+            jobs.put(connection.recv())
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def _answer(job: Job, pulse: Pulse) -> Answer:
+    try:
+        return _play_shard(job.task, pulse) if job.game is None else _play_game(job.task, job.game, pulse)
+    except AzulsimError as error:
+        return error
+    except BaseException as error:  # the parent decides what to do about it
+        return RunError(f"{job.task.folder}: shard {job.task.shard.name}: {type(error).__name__}: {error}")
+
+
+def _play_shard(task: Task, pulse: Pulse) -> Commit:
+    start = time.monotonic()
+    players = _make_ready(task, pulse)
+    tables = arena.play_block(task.block, strategies=players, pulse=pulse, limit=task.timeout)
+    doubts = _doubt(task, players, tables, pulse)
+    return task.write(tables, seconds=time.monotonic() - start, doubts=doubts)
+
+
+def _play_game(task: Task, game: int, pulse: Pulse) -> Tables:
+    players = _make_ready(task, pulse)
+    only = range(game, game + 1)
+    return arena.play_block(task.block, strategies=players, games=only, pulse=pulse, limit=task.timeout)
+
+
+def _make_ready(task: Task, pulse: Pulse) -> list[Strategy]:
+    """Make the players and compile all there is to compile, before anybody looks at the clock."""
+    players = task.make_players()
+    if task.cell.index not in _warm:
+        arena.warm_up(task.block, players)
+        _warm.add(task.cell.index)
+    pulse.beats[0] = 1
+    return players
+
+
+_warm: set[int] = set()
+"""Cells for which all is compiled; a child plays for one run only."""
+
+
+def _doubt(task: Task, players: list[Strategy], tables: Tables, pulse: Pulse) -> list[str]:
+    """Play the last game of the shard again, alone; say so if it is another game now."""
+    if not len(tables.games):
+        return []
+    block = task.block
+    last = tables.games[-1]
+    game = (int(last["deal"]) - block.first_deal) * len(block.seatings) + int(last["seating"])
+    again = arena.play_block(block, strategies=players, games=range(game, game + 1), pulse=pulse, limit=task.timeout)
+    before = {"games": tables.games, "moves": tables.moves}
+    after = {"games": again.games, "moves": again.moves}
+    if all(np.array_equal(before[name][before[name]["game"] == last["game"]], after[name]) for name in before):
+        return []
+    mine = ", ".join(dict.fromkeys(block.lineup))
+    return [
+        f"a game of {mine} was another one when it was played again, so that a strategy keeps state or has "
+        "luck of its own"
+    ]

@@ -1,0 +1,237 @@
+"""Plays shards in child processes that are watched, so that a strategy can spoil no more than its own games.
+
+A strategy may end the process it plays in, crash it, or never come back. So every worker thread hands the shards of
+such strategies to a child process of its own, and watches it. A child that died is replaced and plays its shard
+again, in case the machine was to blame. If that child dies too, or one does not come back, the shard is played game
+by game: what dies or hangs then is that one game, which fails, and the next child goes on with the next one.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import Pipe
+from pathlib import Path
+from typing import cast
+
+from azulsim import arena
+from azulsim.arena import Pulse, Tables, describe_timeout
+from azulsim.errors import AzulsimError, RunError
+from azulsim.log import Commit
+from azulsim.runner.child import Answer, Job
+from azulsim.runner.tasks import Task
+
+ATTEMPTS = 2
+"""How often a shard is played as a whole before it is played game by game."""
+
+SECONDS_TO_START = 600.0
+"""Time in which a child must have imported and compiled everything."""
+
+SECONDS_BETWEEN_LOOKS = 0.25
+
+
+class ChildError(Exception):
+    """A child gave no answer: it died, or was killed since a game took longer than it may.
+
+    Attributes
+    ----------
+    kind : str
+        `"crashed"` or `"timeout"`.
+    is_ready : bool
+        True if it had made its players.
+    ply, seat : int
+        Where the game was, if it was played alone.
+    """
+
+    def __init__(self, kind: str, message: str, pulse: Pulse) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.is_ready = int(pulse.beats[0]) > 0
+        self.ply, self.seat = int(pulse.lives["ply"][0]), int(pulse.games["seat"][0])
+
+
+class Child:
+    """A child process, and the memory in which it shows where it is."""
+
+    def __init__(self) -> None:
+        with tempfile.TemporaryFile(buffering=0) as file:
+            file.write(bytes(Pulse.SIZE))  # written, so that a full disk complains now and not by a signal later
+            self._connection, theirs = Pipe()
+            with theirs:
+                handles = (theirs.fileno(), file.fileno())
+                self.pulse = Pulse(mmap.mmap(file.fileno(), Pulse.SIZE))
+                self._process = subprocess.Popen(
+                    [sys.executable, "-c", _START.format(path=sys.path, handles=handles)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=2,  # standard error
+                    pass_fds=handles,
+                    env={**os.environ, "AZULSIM_QUIET": "1", "PYTHONHASHSEED": "0"},
+                )
+
+    def ask(self, job: Job) -> Answer:
+        """Let the child do a job and return its answer.
+
+        Raises
+        ------
+        ChildError
+            If it did not come to one; the process is gone then.
+        """
+        self.pulse.clear()
+        try:
+            self._connection.send(job)
+            if not self._wait(job):
+                self.end()
+                raise ChildError("timeout", describe_timeout(job.task.timeout), self.pulse)
+            return self._connection.recv()  # type: ignore[no-any-return]
+        except (EOFError, OSError):
+            self.end()
+            raise ChildError("crashed", _describe_end(self._process.returncode), self.pulse) from None
+
+    def _wait(self, job: Job) -> bool:
+        """Wait until there is an answer; False if a game takes too long.
+
+        Raises
+        ------
+        EOFError
+            If there will be none.
+        """
+        timeout = job.task.timeout
+        since, mark = time.monotonic(), self.pulse.mark
+        while not self._connection.poll(min(SECONDS_BETWEEN_LOOKS, timeout / 10)):
+            if self._process.poll() is not None and not self._connection.poll():
+                raise EOFError
+            now, before, mark = time.monotonic(), mark, self.pulse.mark
+            is_ready = mark[0] > 0
+            # A game played alone is on the clock as a whole; of many, the one that is being waited for.
+            if mark != before and (job.game is None or before[0] == 0):
+                since = now
+            if is_ready and now - since > timeout:
+                return False
+            if now - since > SECONDS_TO_START:
+                raise RunError(f"{job.task.folder}: a worker process was not ready after {SECONDS_TO_START:g} s")
+        return True
+
+    def end(self) -> None:
+        """Kill the process, whatever it is doing."""
+        self._process.kill()
+        self._process.wait()
+
+
+_START = "import sys; sys.path[:] = {path!r}; from azulsim.runner.child import main; main(*{handles!r})"
+
+
+def _describe_end(code: int) -> str:
+    if code >= 0:
+        return f"the process ended with exit code {code}"
+    return f"the process was ended by signal {-code} ({signal.Signals(-code).name})"
+
+
+class Children:
+    """The children of one sitting: each plays for one worker at a time, and waits in between."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._all: set[Child] = set()
+        self._idle: list[Child] = []
+        self._is_over = False
+
+    def ask(self, job: Job) -> Commit | Tables:
+        """Let some child do a job.
+
+        Raises
+        ------
+        ChildError
+            If it did not come to an answer.
+        AzulsimError
+            If the answer was one.
+        """
+        with self._lend() as child:
+            answer = child.ask(job)
+        if isinstance(answer, AzulsimError):
+            raise answer
+        return answer
+
+    @contextmanager
+    def _lend(self) -> Iterator[Child]:
+        with self._lock:
+            if self._is_over:
+                raise RunError("the run was stopped")
+            child = self._idle.pop() if self._idle else Child()
+            self._all.add(child)
+        try:
+            yield child
+        except BaseException:
+            child.end()
+            with self._lock:
+                self._all.discard(child)
+                if self._is_over:
+                    raise RunError("the run was stopped") from None
+            raise
+        with self._lock:
+            self._idle.append(child)
+
+    def end(self) -> None:
+        """End all children, also those that are playing, and start none any more."""
+        with self._lock:
+            self._is_over = True
+            for child in self._all:
+                child.end()
+
+
+_sittings: dict[Path, Children] = {}
+
+
+def play_watched(task: Task) -> Commit:
+    """Play and write a shard in a child process.
+
+    Raises
+    ------
+    RunError
+        If it cannot be written, or a file was edited.
+    """
+    children = _sittings.setdefault(task.folder, Children())
+    for _ in range(ATTEMPTS):
+        try:
+            return cast(Commit, children.ask(Job(task)))
+        except ChildError as error:
+            if error.kind == "timeout":
+                break
+    return _play_singly(task, children)
+
+
+def _play_singly(task: Task, children: Children) -> Commit:
+    start = time.monotonic()
+    n_games = task.shard.n_deals * len(task.cell.seatings)
+    tables = arena.join_tables([_play_game(task, game, children) for game in range(n_games)])
+    return task.write(tables, seconds=time.monotonic() - start)
+
+
+def _play_game(task: Task, game: int, children: Children) -> Tables:
+    """Play one game of a shard; if its process does not survive it, the game fails."""
+    for _ in range(ATTEMPTS):
+        try:
+            return cast(Tables, children.ask(Job(task, game)))
+        except ChildError as error:
+            if error.is_ready:
+                return arena.make_failed(task.block, game, error.seat, error.ply, error.kind, str(error))
+            ended = str(error)
+    raise RunError(f"{task.folder}: a worker process ended before it had played anything: {ended}")
+
+
+@contextmanager
+def children_of(folder: Path) -> Iterator[None]:
+    """End the child processes that play for a run folder when the sitting is over, however it ends."""
+    try:
+        yield
+    finally:
+        children = _sittings.pop(folder, None)
+        if children is not None:
+            children.end()
