@@ -24,6 +24,7 @@ from azulsim.game import Game
 from azulsim.notation import Position
 from azulsim.registry import make_strategy
 from azulsim.strategy import Moves, Strategy, View
+from azulsim.strategy.parameters import list_names
 from azulsim.strategy.view import DecisionRng
 
 ALWAYS_SHOWN = ("gain",)
@@ -226,5 +227,5 @@ def _find_shown(strategy: Strategy) -> tuple[str, ...]:
     """Return the fields of a move that a strategy's function names, in the order of `Move`."""
     named = set(ALWAYS_SHOWN)
     if strategy.definition.shape in ("score", "score_position"):
-        named |= set(strategy.definition.function.__code__.co_names)
+        named |= list_names(strategy.definition.function)
     return tuple(name for name in Move._fields if name in named)

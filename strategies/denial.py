@@ -3,28 +3,28 @@
 from typing import Any
 
 from azulsim.strategy import Move, strategy, where
-from azulsim.strategy.toolbox import best_gain, color_of_line, count_in_line, is_round_over, seat_to_move
+from azulsim.strategy.toolbox import color_of_line, count_in_line, is_round_over, seat_to_move
 
 
 @strategy
-def denier(move: Move, position: Any, *, share: float = 0.5, keep: float = 0.3) -> float:
-    """Exact gain, less a share of the best exact gain that the next player will find.
+def denier(move: Move, *, share: float = 0.5, keep: float = 0.3) -> float:
+    """Exact gain, and a share of what the move takes from the next player's best exact gain.
 
     Each tile that finds a place in a line counts `keep`.
 
     Source: the usual two-player advice to look at the other board. Bad at: three and four players, where the others
     gain as much from what it denies as it does.
     """
-    return move.gain + keep * move.placed - share * best_gain(position)
+    return move.gain + keep * move.placed + share * move.denial
 
 
 @strategy
-def spoiler(move: Move, position: Any) -> float:
+def spoiler(move: Move) -> float:
     """Leave the next player the least it can; its own exact gain decides among equals.
 
     Source: denier, carried too far. Bad at: points.
     """
-    return 0.01 * move.gain - best_gain(position)
+    return 0.01 * move.gain + move.denial
 
 
 @strategy

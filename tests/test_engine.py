@@ -306,7 +306,9 @@ def play_pair(players: int, number: int, make_rules: Callable[[random.Random], R
             moves = pair.legal_moves()
             move = policies[pair.reference.seat](pair.reference, moves, rng)
             if rng.random() < 0.05:
-                assert table.denial(pair.state, code_of(move)) == pair.reference.denial(move, most_points)
+                denial = pair.reference.denial(move, most_points)
+                assert table.denial(pair.state, code_of(move)) == denial
+                assert pair.out["denial"][pair.out["code"].tolist().index(code_of(move))] == denial
             pair.play(move)
         pair.check_end()
     except NoTilesError:

@@ -469,6 +469,7 @@ def expected_move(game: Reference, move: ReferenceMove) -> Move:
         rival_row=max(rivals),
         round=game.round,
         jokers=0,
+        denial=game.denial(move),
     )
 
 

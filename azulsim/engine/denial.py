@@ -8,9 +8,11 @@ import numpy as np
 
 from azulsim.engine.compiling import compiled, lowest_bit, widen
 from azulsim.engine.core import floor_penalty, lane, tiling_points
-from azulsim.engine.moves import UNKNOWN, lines_of, sources_of
+from azulsim.engine.moves import TAKES, UNKNOWN, lines_of, make_code, sources_of, take_index
+from azulsim.rules import MAX_DISPLAYS
 
-_WORST = -(1 << 30)
+NOTHING = -(1 << 30)
+"""Stands for the best gain where there is nothing to take."""
 
 
 @compiled
@@ -41,41 +43,83 @@ def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any,
 
 @compiled
 def denial(game: Any, code: Any) -> Any:
-    """Return the next seat's best exact gain if it moved now, minus its best after the move (points).
+    """Return the next seat's best exact gain if it moved now, minus its best after the move (points)."""
+    denials = np.empty(TAKES, np.int64)
+    find_denials(game, denials)
+    return denials[take_index(code)]
 
-    Before the move the next seat is imagined in the mover's place at the same table. With nothing left on the table
-    after the move, the best gain after is 0.
+
+@compiled
+def find_denials(game: Any, denials: Any) -> None:
+    """Find for each take of the seat to move what it takes from the next player.
+
+    That is the next seat's best exact gain if it moved now (imagined in the mover's place at the same table) minus its
+    best after the take; with nothing left after the take, its best is 0.
+
+    Parameters
+    ----------
+    denials : int64[TAKES]
+        Filled at `take_index` of every take there is; points.
     """
-    source, taken = code >> 6, (code >> 3) & 7
     seat = widen(game.seat) + 1
     seat = 0 if seat == game.players else seat
-    center = game.sources[0]
-    marker = widen(game.holder < 0)
-    marker_after = 0 if source == 0 else marker
-    pushed = 0 if source == 0 else game.sources[source] & ~(255 << (8 * taken))
-    center_after = center & ~(255 << (8 * taken)) if source == 0 else center + pushed
+    center, marker = game.sources[0], widen(game.holder < 0)
+    displays = np.full(MAX_DISPLAYS + 1, NOTHING)  # the best gain that each display offers
+    unmarked = np.full(5, NOTHING)  # that of each color in the center once the marker is gone
+    # that of each color in the center as it lies (row 0), and once the rest of a display is pushed there (row s)
+    pushed = np.full((MAX_DISPLAYS + 1, 5), NOTHING)
+    memo = np.empty((2, 64), np.int64)  # by number of tiles: from a display, and from the center
     points = np.empty(6, np.int64)
     points[0] = tiling_points(widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat]))
-    before = after = _WORST
     for color in range(5):
         points[1:] = UNKNOWN
-        others = sources_of(game.mask, color) & ~1
-        own = source > 0 and (others >> source) & 1
-        others &= ~(1 << source)
-        seen = 0
-        while others:
-            tiles = lane(game.sources[lowest_bit(others)], color)
-            others &= others - 1
-            if (seen >> tiles) & 1:
-                continue
-            seen |= 1 << tiles
-            gain = best_gain_of_take(game, seat, color, tiles, 0, points)
-            before, after = max(before, gain), max(after, gain)
-        if own:
-            before = max(before, best_gain_of_take(game, seat, color, lane(game.sources[source], color), 0, points))
-        in_center, still_in_center = lane(center, color), lane(center_after, color)
-        if in_center:
-            before = max(before, best_gain_of_take(game, seat, color, in_center, marker, points))
-        if still_in_center:
-            after = max(after, best_gain_of_take(game, seat, color, still_in_center, marker_after, points))
-    return before - (0 if after == _WORST else after)
+        lying = lane(center, color)
+        if lying:
+            unmarked[color] = best_gain_of_take(game, seat, color, lying, 0, points)
+            pushed[:, color] = best_gain_of_take(game, seat, color, lying, 1, points) if marker else unmarked[color]
+        sources, seen = sources_of(game.mask, color) & ~1, 0
+        while sources:
+            source = lowest_bit(sources)
+            sources &= sources - 1
+            tiles = lane(game.sources[source], color)
+            if (seen >> tiles) & 1 == 0:
+                seen |= 1 << tiles
+                memo[0, tiles] = best_gain_of_take(game, seat, color, tiles, 0, points)
+                memo[1, tiles] = best_gain_of_take(game, seat, color, lying + tiles, marker, points)
+            displays[source] = max(displays[source], memo[0, tiles])
+            pushed[source, color] = memo[1, tiles]
+    first, second = two_best(displays)
+    before = max(first, largest(pushed[0], -1))
+    for color in range(5):
+        sources = sources_of(game.mask, color)
+        while sources:
+            source = lowest_bit(sources)
+            sources &= sources - 1
+            if source == 0:
+                after = max(first, largest(unmarked, color))
+            else:
+                others = second if displays[source] == first else first
+                after = max(others, pushed[0, color], largest(pushed[source], color))
+            denials[take_index(make_code(source, color, 0))] = before - (0 if after == NOTHING else after)
+
+
+@compiled
+def two_best(values: Any) -> Any:
+    """Return the largest and the second largest value, which may be equal."""
+    first = second = NOTHING
+    for value in values:
+        if value > first:
+            first, second = value, first
+        elif value > second:
+            second = value
+    return first, second
+
+
+@compiled
+def largest(values: Any, left_out: Any) -> Any:
+    """Return the largest value but for one place."""
+    most = NOTHING
+    for i in range(len(values)):
+        if i != left_out:
+            most = max(most, values[i])
+    return most

@@ -29,7 +29,7 @@ from azulsim.engine.core import (
     run_points,
 )
 from azulsim.engine.move import Move
-from azulsim.engine.moves import count_left, lines_of, longest_rival_row, make_code, sources_of
+from azulsim.engine.moves import count_left, lines_of, longest_rival_row, make_code, sources_of, take_index
 from azulsim.engine.moves import nth_move as nth_without_jokers
 from azulsim.engine.record import (
     ALL_LANES,
@@ -715,8 +715,11 @@ def start_tiling(entry: Any) -> None:
 
 
 @compiled(is_inlined=True)
-def describe(game: Any, now: Any, target: Any, take: Any, code: Any) -> Any:
-    """Return the fields of `Move`, as integers; the target is that of the move (`update_target`)."""
+def describe(game: Any, now: Any, target: Any, take: Any, denied: Any, code: Any) -> Any:
+    """Return the fields of `Move`, as integers; the target is that of the move (`update_target`).
+
+    `denied` is what it takes from the next player.
+    """
     source, color, line = (code >> 6) & 15, (code >> 3) & 7, code & 7
     tiles, placed = take.n_color + take.n_jokers, take.placed_color + take.placed_jokers
     overflow = tiles - placed
@@ -751,20 +754,22 @@ def describe(game: Any, now: Any, target: Any, take: Any, code: Any) -> Any:
         now.rival_row,
         widen(game.round),
         take.n_jokers,
+        denied,
     )
 
 
 @compiled(is_inlined=True)
-def describe_code(game: Any, now: Any, code: Any) -> Any:
+def describe_code(game: Any, now: Any, denied: Any, code: Any) -> Any:
     """Return the fields of `Move`, as integers, for a move looked at alone."""
     take = split_take(game, code)
-    return describe(game, now, update_target(game, now, NO_TARGET, take, (code >> 3) & 7, code & 7), take, code)
+    target = update_target(game, now, NO_TARGET, take, (code >> 3) & 7, code & 7)
+    return describe(game, now, target, take, denied, code)
 
 
 @compiled
 def exact_gain(game: Any, code: Any) -> Any:
     """Return the exact change of the mover's own round-end score by a move, before the clamp (points)."""
-    return describe_code(game, look(game), code).gain
+    return describe_code(game, look(game), 0, code).gain
 
 
 @compiled
@@ -779,7 +784,7 @@ def best_gain(game: Any, seat: Any) -> Any:
     now, codes = look(game), np.empty(MAX_LEGAL, np.int16)
     best = UNKNOWN
     for i in range(list_moves(game, allowed, codes)):
-        best = max(best, describe_code(game, now, widen(codes[i])).gain)
+        best = max(best, describe_code(game, now, 0, widen(codes[i])).gain)
     game.seat = mover
     return best
 
@@ -787,9 +792,33 @@ def best_gain(game: Any, seat: Any) -> Any:
 @compiled
 def denial(game: Any, code: Any) -> Any:
     """Return the next seat's best exact gain if it moved now, minus its best after the move (points)."""
+    rival = next_seat(game)
+    return best_gain(game, rival) - best_gain_after(game, rival, code)
+
+
+@compiled
+def find_denials(game: Any, denials: Any) -> None:
+    """Find for each take of the seat to move what it takes from the next player, as `engine.denial` does."""
+    rival = next_seat(game)
+    before = best_gain(game, rival)
+    for color in range(6):
+        takes = takes_of(game, color)
+        while takes:
+            code = code_of_take(lowest_bit(takes), color, 0)
+            takes &= takes - 1
+            denials[take_index(code)] = before - best_gain_after(game, rival, code)
+
+
+@compiled
+def best_gain_after(game: Any, seat: Any, code: Any) -> Any:
+    """Return a seat's best exact gain after a move of the seat to move."""
     after = copy_record(game)
-    rival = widen(game.seat) + 1
-    rival = 0 if rival == game.players else rival
-    before = best_gain(after, rival)
     play(after, code)
-    return before - best_gain(after, rival)
+    return best_gain(after, seat)
+
+
+@compiled
+def next_seat(game: Any) -> Any:
+    """Return the seat that moves after the one to move."""
+    seat = widen(game.seat) + 1
+    return 0 if seat == game.players else seat

@@ -67,6 +67,9 @@ class Move(NamedTuple):
     """Round, counted from 1."""
     jokers: float
     """Joker tiles among those taken."""
+    denial: float
+    """What the move takes from the next player, points: its best exact gain if it moved now, minus its best after the
+    move (0 if no tile is left). The dearest field to look at."""
 
 
 class Spot(NamedTuple):

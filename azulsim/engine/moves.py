@@ -28,6 +28,16 @@ def make_code(source: Any, color: Any, line: Any) -> Any:
     return source << 6 | color << 3 | line
 
 
+TAKES = 256
+"""Room for everything that can be taken, by `take_index`."""
+
+
+@compiled
+def take_index(code: Any) -> Any:
+    """Return the number of what a move takes: source, color, and whether jokers come along, but not the line."""
+    return (code >> 3) & 255
+
+
 @compiled
 def sources_of(mask: Any, color: Any) -> Any:
     """Return the sources that hold a color, bit s = source s."""
@@ -284,8 +294,11 @@ def is_completing(game: Any, target: Any, source: Any, color: Any, line: Any) ->
 
 
 @compiled
-def describe(game: Any, now: Any, target: Any, points: Any, source: Any, color: Any, line: Any) -> Any:
-    """Return the fields of `Move`, as integers; `points` is what the line brings if this move completes it."""
+def describe(game: Any, now: Any, target: Any, points: Any, denied: Any, source: Any, color: Any, line: Any) -> Any:
+    """Return the fields of `Move`, as integers.
+
+    `points` is what the line brings if this move completes it, `denied` what it takes from the next player.
+    """
     table = game.sources[source]
     tiles = lane(table, color)
     placed = min(tiles, target.room)
@@ -321,12 +334,16 @@ def describe(game: Any, now: Any, target: Any, points: Any, source: Any, color: 
         now.rival_row,
         now.round,
         0,
+        denied,
     )
 
 
 @compiled
-def fill_moves(game: Any, allowed: Any, out: Any) -> Any:
-    """Write the allowed moves to `out` (MOVE[MAX_LEGAL]) by color, line, source; return how many there are."""
+def fill_moves(game: Any, allowed: Any, denials: Any, out: Any) -> Any:
+    """Write the allowed moves to `out` (MOVE[MAX_LEGAL]) by color, line, source; return how many there are.
+
+    `denials` is what each take takes from the next player (`engine.denial`).
+    """
     now = look(game, allowed)
     n = 0
     for color in range(5):
@@ -343,9 +360,9 @@ def fill_moves(game: Any, allowed: Any, out: Any) -> Any:
                 rest &= rest - 1
                 if points == UNKNOWN and is_completing(game, target, source, color, line):
                     points = points_of_completing(now, color, line)
-                write_move(
-                    out[n], make_code(source, color, line), describe(game, now, target, points, source, color, line)
-                )
+                code = make_code(source, color, line)
+                denied = denials[take_index(code)]
+                write_move(out[n], code, describe(game, now, target, points, denied, source, color, line))
                 n += 1
     return n
 
@@ -379,6 +396,7 @@ def write_move(record: Any, code: Any, move: Any) -> None:
     record.rival_row = move.rival_row
     record.round = move.round
     record.jokers = move.jokers
+    record.denial = move.denial
 
 
 @compiled

@@ -23,10 +23,12 @@ from azulsim.engine.compiling import (
     widen,
 )
 from azulsim.engine.core import column_bits, play, run_across, run_down
+from azulsim.engine.denial import find_denials
 from azulsim.engine.general import NO_TARGET
 from azulsim.engine.move import Move, Spot
 from azulsim.engine.moves import (
     NO_MOVE,
+    TAKES,
     UNKNOWN,
     describe,
     is_completing,
@@ -37,6 +39,7 @@ from azulsim.engine.moves import (
     make_code,
     points_of_completing,
     sources_of,
+    take_index,
     tie_priority,
 )
 from azulsim.engine.record import ALLOWED_TYPE, GAME_TYPE, KEEP_SHIFT, SEAT_TYPE
@@ -88,6 +91,7 @@ def as_floats(move: Any) -> Any:
         float(move.rival_row),
         float(move.round),
         float(move.jokers),
+        float(move.denial),
     )
 
 
@@ -103,7 +107,9 @@ def positional(function: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
-def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bool, key: str | None) -> Any:
+def make_scored(
+    score: Callable[..., float], n_params: int, *, sees_position: bool, sees_denial: bool, key: str | None
+) -> Any:
     """Return the compiled `move` that plays the best-scored move of the printed wall, ties broken by `tie_priority`.
 
     Parameters
@@ -114,6 +120,8 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
         Number of parameters, read from the seat at play time: another value recompiles nothing.
     sees_position : bool
         True if the score also takes the position after the move.
+    sees_denial : bool
+        True if the score reads the field `denial`, which costs as much as all others together.
     key : str or None
         Cache key of the score's own text; None keeps nothing on disk.
     """
@@ -123,6 +131,9 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
     def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look(game, allowed)
+        if sees_denial:
+            denials = np.empty(TAKES, np.int64)
+            find_denials(game, denials)
         best = NO_MOVE
         for color in range(5):
             sources = sources_of(now.mask, color)
@@ -138,8 +149,9 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
                     rest &= rest - 1
                     if points == UNKNOWN and is_completing(game, target, source, color, line):
                         points = points_of_completing(now, color, line)
-                    move = as_floats(describe(game, now, target, points, source, color, line))
                     code = make_code(source, color, line)
+                    denied = denials[take_index(code)] if sees_denial else 0
+                    move = as_floats(describe(game, now, target, points, denied, source, color, line))
                     value = value_of(game, move, code, params)
                     if value - value != 0.0:
                         return NOT_A_NUMBER
@@ -149,17 +161,22 @@ def make_scored(score: Callable[..., float], n_params: int, *, sees_position: bo
     return scored
 
 
-def make_scored_general(score: Callable[..., float], n_params: int, *, sees_position: bool, key: str | None) -> Any:
+def make_scored_general(
+    score: Callable[..., float], n_params: int, *, sees_position: bool, sees_denial: bool, key: str | None
+) -> Any:
     """Return the same for all other walls and for jokers."""
     value_of = _make_value_of(score, general.play, sees_position)
     look_general, update_target, describe_general = general.look, general.update_target, general.describe
     takes_of, code_of_take, find_keeps = general.takes_of, general.code_of_take, general.find_keeps
-    split_take = general.split_take
+    split_take, find_denials = general.split_take, general.find_denials
 
     @compiled(key=None if key is None else f"{key}:general")
     def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look_general(game)
+        if sees_denial:
+            denials = np.empty(TAKES, np.int64)
+            find_denials(game, denials)
         best = NO_MOVE
         for color in range(6):
             takes = takes_of(allowed, color)
@@ -177,7 +194,8 @@ def make_scored_general(score: Callable[..., float], n_params: int, *, sees_posi
                         code = any_keep | keep << KEEP_SHIFT
                         take = split_take(game, code)
                         target = update_target(game, now, target, take, color, line)
-                        move = as_floats(describe_general(game, now, target, take, code))
+                        denied = denials[take_index(code)] if sees_denial else 0
+                        move = as_floats(describe_general(game, now, target, take, denied, code))
                         value = value_of(game, move, code, params)
                         if value - value != 0.0:
                             return NOT_A_NUMBER

@@ -13,6 +13,7 @@ from azulsim.engine import core, general, moves
 from azulsim.engine import denial as colored_denial
 from azulsim.engine.compiling import compiled, make_record, widen
 from azulsim.engine.move import MOVE, Move
+from azulsim.engine.moves import TAKES
 from azulsim.engine.record import ALLOWED, MAX_LEGAL
 
 _core_play, _core_tile = core.play, core.tile
@@ -22,7 +23,8 @@ _general_look, _general_describe = general.look, general.describe_code
 _general_is_allowed, _general_gain, _general_denial = general.is_allowed, general.exact_gain, general.denial
 _is_allowed, _gain, _denial = moves.is_allowed, moves.exact_gain, colored_denial.denial
 _count, _count_legal, _nth, _fill = moves.count_moves, moves.count_legal, moves.nth_move, moves.fill_moves
-_write = moves.write_move
+_write, _take_index = moves.write_move, moves.take_index
+_printed_denials, _general_denials = colored_denial.find_denials, general.find_denials
 
 
 @compiled(is_inlined=True)
@@ -96,15 +98,18 @@ def nth_move(game: Any, allowed: Any, k: Any) -> int:
 @compiled
 def fill_moves(game: Any, allowed: Any, out: Any) -> int:
     """Write the allowed moves to `out` (MOVE[MAX_LEGAL]); return how many there are."""
-    if game.is_general:
-        codes = np.empty(MAX_LEGAL, np.int16)
-        now = _general_look(game)
-        n = widen(_list_moves(game, allowed, codes))
-        for i in range(n):
-            code = widen(codes[i])
-            _write(out[i], code, _general_describe(game, now, code))
-        return n
-    return _fill(game, allowed, out)
+    denials = np.empty(TAKES, np.int64)
+    if not game.is_general:
+        _printed_denials(game, denials)
+        return _fill(game, allowed, denials, out)
+    _general_denials(game, denials)
+    codes = np.empty(MAX_LEGAL, np.int16)
+    now = _general_look(game)
+    n = widen(_list_moves(game, allowed, codes))
+    for i in range(n):
+        code = widen(codes[i])
+        _write(out[i], code, _general_describe(game, now, denials[_take_index(code)], code))
+    return n
 
 
 @compiled

@@ -23,7 +23,7 @@ from azulsim.engine.scoring import (
     make_scored_general,
 )
 from azulsim.errors import InputError, StrategyError, did_you_mean
-from azulsim.strategy.parameters import as_param_array, first_telling_line, merge_params, split_parameters
+from azulsim.strategy.parameters import as_param_array, first_telling_line, list_names, merge_params, split_parameters
 from azulsim.strategy.wrapping import Wrap
 
 Shape = Literal["score", "score_position", "choose", "move"]
@@ -249,8 +249,13 @@ class Strategy:
 
     def _make_scored(self, make: Callable[..., Any]) -> Any:
         definition = self.definition
-        sees_position = definition.shape == "score_position"
-        return make(definition.function, len(definition.defaults), sees_position=sees_position, key=self._key)
+        return make(
+            definition.function,
+            len(definition.defaults),
+            sees_position=definition.shape == "score_position",
+            sees_denial="denial" in list_names(definition.function),
+            key=self._key,
+        )
 
     @cached_property
     def place(self) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from types import CodeType, FunctionType
 from typing import Any
 
 import numba
@@ -32,6 +33,26 @@ def split_parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dic
         else:
             raise InputError(f"strategy {function.__name__!r}: parameter {name!r} needs a number as its default value")
     return tuple(names), defaults
+
+
+def list_names(function: Callable[..., Any]) -> set[str]:
+    """Return the names of all globals and attributes that a function uses, itself or through functions it names."""
+    names: set[str] = set()
+    seen: set[CodeType] = set()
+    waiting: list[Any] = [function]
+    while waiting:
+        found = waiting.pop()
+        found = getattr(found, "py_func", found)  # of a function compiled by Numba
+        code = found if isinstance(found, CodeType) else getattr(found, "__code__", None)
+        if code is None or code in seen:
+            continue
+        seen.add(code)
+        names.update(code.co_names)
+        waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        if isinstance(found, FunctionType):
+            inner = inspect.getclosurevars(found)
+            waiting += [*inner.globals.values(), *inner.nonlocals.values()]
+    return names
 
 
 def merge_params(spec: str, name: str, defaults: Mapping[str, float], given: Mapping[str, float]) -> dict[str, float]:
