@@ -90,16 +90,21 @@ def answer(distances: pd.DataFrame) -> tuple[str, dict[str, object]]:
         near = keep_pairs(rows).sort_values("estimate", kind="stable").iloc[0]
         nearest = rows.loc[rows.groupby("spec", observed=True)["estimate"].idxmin()]
         far = nearest.sort_values("estimate", ascending=False, kind="stable").iloc[0]
-        sentences.append(
-            f"At {players} players {near['spec']} and {near['other']} play most alike, {format_distance(near)} apart; "
-            f"{far['spec']} stands most alone, {format_distance(far)} from {far['other']}"
-        )
+        if rows["spec"].nunique() == 2:
+            sentences.append(
+                f"At {players} players {near['spec']} and {near['other']} are {format_distance(near)} apart"
+            )
+        else:
+            sentences.append(
+                f"At {players} players {near['spec']} and {near['other']} play most alike, {format_distance(near)} "
+                f"apart; {far['spec']} stands most alone, {format_distance(far)} from {far['other']}"
+            )
         for name, row in (("most alike", near), ("most alone", far)):
             values = {key: row[key] for key in ("estimate", "low", "high", "n_deals", "mde")}
             numbers[f"{name}, {players} players"] = {"spec": str(row["spec"]), "other": str(row["other"]), **values}
     pairs = keep_pairs(distances)
     numbers["pairs"], numbers["pairs not told apart"] = len(pairs), int((pairs["low"] == 0).sum())
-    last = f"of {numbers['pairs']} pairs, {numbers['pairs not told apart']} cannot be told apart"
+    last = f"{numbers['pairs not told apart']} of {numbers['pairs']} pairs in all cannot be told apart"
     return f"{sentences[0]}; {last}.", numbers
 
 
