@@ -9,6 +9,7 @@ is used, never resolved silently.
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import importlib
 import importlib.metadata
@@ -105,7 +106,8 @@ def load_module(entry: Entry) -> ModuleType:
         One sentence naming file and line, for whatever the file raises when it is imported.
     """
     try:
-        return importlib.import_module(entry.module) if entry.module else _load_file(entry.path)
+        with contextlib.redirect_stdout(sys.stderr):  # standard output is for results
+            return importlib.import_module(entry.module) if entry.module else _load_file(entry.path)
     except AzulsimError:
         raise
     except SyntaxError as error:

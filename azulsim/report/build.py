@@ -145,6 +145,7 @@ def describe_run(run: Run, name: str = "", options: Mapping[str, str] | None = N
         "content hashes": {table: digest[:16] for table, digest in run.hashes.items()},
         "unfinished": run.describe_gap("RUN"),
         "failed games": f"{run.describe_failures()}. {MAY_BIAS}" if run.n_failures else "",
+        "doubts": run.describe_doubts(),
         "commands": [
             "azulsim run RUN/experiment.toml --out NEW",
             shlex.join(["azulsim", "report", "NEW", *(["--report", name] if name else []), *_as_words(options or {})]),

@@ -62,6 +62,8 @@ def _answer(job: Job, pulse: Pulse) -> Answer:
         return _play_shard(job.task, pulse) if job.game is None else _play_game(job.task, job.game, pulse)
     except AzulsimError as error:
         return error
+    except KeyboardInterrupt:  # a strategy's own, and so as bad as any other end of the process
+        os._exit(130)
     except BaseException as error:  # the parent decides what to do about it
         return RunError(f"{job.task.folder}: shard {job.task.shard.name}: {type(error).__name__}: {error}")
 
