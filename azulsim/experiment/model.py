@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -233,6 +234,9 @@ def _freeze(value: Any) -> Any:
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    with suppress(TypeError):  # tables have no hash
+        if len(set(values)) == len(values):
+            return values
     for value in values:
         if values.count(value) > 1:
             raise ValueError(f"{value!r} stands there twice")

@@ -121,12 +121,13 @@ def _name_strategies(experiment: Experiment, project: Path | None, where: str) -
     written["grid.lineup"] = tuple(itertools.chain.from_iterable(experiment.grid.get("lineup", ())))
     named: dict[str, str] = {}
     for key, specs in written.items():
-        for filled in (fill_places(spec, values) for spec in specs for values in vary_places([spec], experiment.grid)):
-            if len(named) > MAX_CELLS:
-                raise InputError(f"{where}: {key}: more than {MAX_CELLS:,} strategies; shorten the grid")
-            if filled not in named:
-                with _blame(f"{where}: {key}"):
-                    named[filled] = registry.make_strategy(filled, project=project).spec
+        filled = (fill_places(spec, values) for spec in specs for values in vary_places([spec], experiment.grid))
+        new = dict.fromkeys(itertools.islice(filled, MAX_CELLS + 1))
+        if len(new) > MAX_CELLS:
+            raise InputError(f"{where}: {key}: more than {MAX_CELLS:,} strategies; shorten the grid")
+        for spec in new:
+            with _blame(f"{where}: {key}"):
+                named[spec] = named.get(spec) or registry.make_strategy(spec, project=project).spec
     for key in ("strategies", "against"):
         # Those with places are looked at table by table.
         once = [named[spec] for spec in getattr(experiment, key) if not find_places([spec])]
@@ -138,16 +139,17 @@ def _name_strategies(experiment: Experiment, project: Path | None, where: str) -
 def _make_cells(experiment: Experiment, named: Mapping[str, str], where: str) -> Iterator[Cell]:
     index = itertools.count()
     tables: set[tuple[int, Rules, Lineup]] = set()
+    kinds = list(vary_rules(experiment.rules, experiment.grid))
     for players in experiment.player_counts():
         lineups = list(itertools.islice(_fill_lineups(experiment, players, named, where), MAX_CELLS + 1))
-        for changes, rules in vary_rules(experiment.rules, experiment.grid):
+        if len(tables) + len(kinds) * len(lineups) > MAX_CELLS:
+            raise InputError(f"{where}: more than {MAX_CELLS:,} cells; shorten the grid, or draw fewer tables")
+        for changes, rules in kinds:
             for lineup, values in lineups:
                 seatings = list_seatings(lineup, experiment.seatings)
                 table = (players, rules, min(tuple(lineup[player] for player in order) for order in seatings))
                 if table in tables:
                     raise InputError(f"{where}: two cells would play the same games: {show_value(lineup)} {changes}")
-                if len(tables) == MAX_CELLS:
-                    raise InputError(f"{where}: more than {MAX_CELLS:,} cells; shorten the grid, or draw fewer tables")
                 tables.add(table)
                 yield Cell(
                     index=next(index),

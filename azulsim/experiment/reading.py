@@ -63,7 +63,7 @@ def _make_changed(data: Mapping[str, Any], overrides: Sequence[str], *, where: s
         return experiment
     first = next(n for n in range(len(complaints)) if set(complaints[n:]) == {complaints[-1]})
     reason = complaints[-1].removeprefix(f"{where}: ")
-    raise InputError(f"--set {overrides[first - 1]}: {reason}" if first else f"{where}: {reason}")
+    raise InputError(f"--set {_show(overrides[first - 1])}: {reason}" if first else f"{where}: {reason}")
 
 
 def apply_overrides(data: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
@@ -91,8 +91,12 @@ def apply_overrides(data: Mapping[str, Any], overrides: Iterable[str]) -> dict[s
             key, value = _parse_override(override)
             _assign(result, key, value)
         except ValueError as error:
-            raise InputError(f"--set {override}: {error}") from None
+            raise InputError(f"--set {_show(override)}: {error}") from None
     return _load_rules(result, Path())
+
+
+def _show(override: str) -> str:
+    return override if override.isprintable() else repr(override)
 
 
 def _parse_override(override: str) -> tuple[list[str], Any]:
