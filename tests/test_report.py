@@ -21,10 +21,12 @@ import synthetic
 from browser import Browser, find_browser
 from fake_tables import fake_failure
 from matplotlib.figure import Figure
+from typer.testing import CliRunner
 
 import azulsim
 from azulsim import metrics, schema
 from azulsim.catalog import find, load_module
+from azulsim.cli import app
 from azulsim.errors import InputError, RunError
 from azulsim.log import Run, Shard, read_run, write_shard
 from azulsim.replay import replay_game
@@ -333,6 +335,12 @@ def test_scripts_refuse_what_is_no_run(tmp_path: Path) -> None:
     assert re.fullmatch(r"error: .*not a run folder.*\n", done.stderr)
 
 
+def make_strategy_page(run: Run, strategy: str | None) -> Report:
+    """Make the report about a strategy, without drawing it."""
+    options = {} if strategy is None else {"strategy": strategy}
+    return make_report(load_module(find("reports", "strategy")), run, options)
+
+
 def test_page_of_a_strategy_tells_of_it_alone(real: Run, written: Written) -> None:
     report = next(report for report in written.reports if report.name == "strategy")
     assert report.title == "greedy"
@@ -363,8 +371,7 @@ def test_strategy_is_found_by_its_name(
     skills: dict[str, float], wanted: str | None, title: str, tmp_path: Path
 ) -> None:
     folder = synthetic.write_run(tmp_path / "run", [tuple(skills)], skills=skills, deals=20, depth="games")
-    written = build_report(folder, "strategy", options={"strategy": wanted} if wanted else {})
-    assert written.reports[0].title == title
+    assert make_strategy_page(read_run(folder), wanted).title == title
 
 
 @pytest.mark.parametrize(
@@ -374,7 +381,7 @@ def test_strategy_that_is_not_clear_is_refused(wanted: str, words: str, tmp_path
     skills = {"a(x=1)": 0.0, "a(x=2)": 0.0, "greedy": 0.0}
     folder = synthetic.write_run(tmp_path / "run", [tuple(skills)], skills=skills, deals=2, depth="games")
     with pytest.raises(InputError, match=words):
-        build_report(folder, "strategy", options={"strategy": wanted})
+        make_strategy_page(read_run(folder), wanted)
 
 
 @pytest.mark.parametrize("rules", [azulsim.Rules(), azulsim.Rules(wall="gray", gray_may_decline=True)])
@@ -398,8 +405,28 @@ def test_game_with_jokers_is_not_drawn(tmp_path: Path) -> None:
     run = azulsim.run(experiment, out=tmp_path / "run", jobs=1, progress=False)
     with pytest.raises(InputError, match="jokers"):
         read_game(run, choose_game(run, "greedy", 2))
-    report = build_report(run, "strategy", options={"strategy": "greedy"}).reports[0]
+    report = make_strategy_page(run, "greedy")
     assert "jokers" in report.sections[-1].text[0]
+
+
+def test_command_line_takes_the_strategy(real: Run, tmp_path: Path) -> None:
+    words = [
+        "report",
+        str(real.path),
+        "--report",
+        "strategy",
+        "--strategy",
+        "uniform",
+        "--out",
+        str(tmp_path),
+        "--json",
+    ]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.stderr
+    report = json.loads(done.stdout)["reports"][0]
+    assert report["title"] == "uniform"
+    assert report["provenance"]["commands"][-1].endswith("--report strategy --strategy uniform")
+    assert (tmp_path / "report.html").is_file()
 
 
 def test_numbers_in_names_stay_as_they_are(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def draw_matrix(
     """
     n = max(len(order), 2)
     is_large = n > MANY
-    size = min(0.52 * n, 5.2 if is_large and not narrow else 3.4)
+    size = min(0.52 * n, 3.4) if not is_large else 2.6 if narrow else 5.2
     figure, axes = make_panels(len(panels), narrow=narrow, height=size + 1.1, columns=2 if n <= 5 else 1, share_y=True)
     colors = LinearSegmentedColormap.from_list("payoff", DIVERGING)
     with mpl.rc_context(RC):
@@ -176,7 +176,7 @@ def draw_matrix(
                 _write_cells(axis, shown, colors, 8.5 if size / n > 0.33 else 6.5)
             labels = [clean_label(name, 28 if is_large else 22) for name in order]
             if is_large:
-                _number_labels(axis, labels, 0.62 * 72 * size / n)
+                _number_labels(axis, labels, 50 * size / n)
             else:
                 axis.set_xticks(range(len(order)), labels, rotation=40, ha="right", rotation_mode="anchor")
                 axis.set_yticks(range(len(order)), labels)
@@ -390,7 +390,8 @@ def _number_labels(axis: Axes, labels: Sequence[str], size: float) -> None:
     n = len(labels)
     size = min(size, 7.5)
     axis.set_yticks(range(n), [f"{label}  {i + 1}" for i, label in enumerate(labels)], fontsize=size)
-    axis.set_xticks(range(n), [str(i + 1) if n <= 40 or i % 2 == 0 else "" for i in range(n)], fontsize=size * 0.85)
+    step = 1 if size > 5 else 4
+    axis.set_xticks(range(0, n, step), [str(i + 1) for i in range(0, n, step)], fontsize=max(size * 0.85, 4.5))
 
 
 def _draw_series(axis: Axes, frame: pd.DataFrame, x: str, looks: Looks, *, bars: bool) -> None:
