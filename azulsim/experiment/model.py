@@ -290,17 +290,20 @@ def _as_place(key: str, value: Any) -> int | float | str:
 def _as_rules_text(value: Any) -> str:
     """Return rules as the one short text of them, which names a variant or what differs from the printed rules."""
     if isinstance(value, Mapping):
-        value = _make_rules(value)
-    elif isinstance(value, str):
-        value = _read_rules_text(value)
-    if not isinstance(value, Rules):
-        raise ValueError(f"rules: {show_value(value)} is neither the name of a variant nor a table of rules")
-    return format_rules(value)
+        return format_rules(_make_rules(value))
+    if isinstance(value, str):
+        try:
+            return format_rules(_read_rules_text(value))
+        except ValueError as error:
+            raise ValueError(f"rules: {value!r}: {error}") from None
+    if isinstance(value, Rules):
+        return format_rules(value)
+    raise ValueError(f"rules: {show_value(value)} is neither the name of a variant nor a table of rules")
 
 
 def _read_rules_text(text: str) -> Rules:
     if not text.startswith("{") and text not in VARIANTS:
-        raise ValueError(f"rules {text!r}: no such variant, nor a .toml file{did_you_mean(text, VARIANTS)}")
+        raise ValueError(f"no such variant, nor a .toml file{did_you_mean(text, VARIANTS)}")
     try:
         return parse_rules(text)
     except InputError as error:
