@@ -12,6 +12,7 @@ from test_engine import derive, draw_as_the_engine, most_points
 
 from azulsim import arena
 from azulsim.arena import Block, Tables, play_block
+from azulsim.engine.compiling import address_of
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.registry import make_strategy
 from azulsim.rules import COLORS, Rules
@@ -67,7 +68,14 @@ def begin_games(player: Strategy, n: int, *, first: int = 0) -> tuple[Any, Any, 
     block = arena._Blockplay(make_block([player.spec], players=2, deals=n, first=first), [player])
     lockstep = arena._Lockstep(block)
     lockstep._begin(np.arange(n), np.arange(n))
-    return lockstep.games, lockstep.lives, block.make_seats()[0, :1]
+    seat = block.make_seats()[0, :1]
+    _MEMORIES.append(np.zeros(block.memory_size(), np.uint8))
+    seat["workspace"] = address_of(_MEMORIES[-1])
+    return lockstep.games, lockstep.lives, seat
+
+
+_MEMORIES: list[npt.NDArray[np.uint8]] = []
+"""The own memory of the players of `begin_games`, kept while their seats may be used."""
 
 
 _MADE: dict[tuple[int, Speed | None], Strategy] = {}
