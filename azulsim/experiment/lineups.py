@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import math
+import operator
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -118,16 +120,21 @@ def _draw_tables(n: int, players: int, tables: int, lots: random.Random) -> list
     met = [[0] * n for _ in range(n)]
     drawn: dict[frozenset[int], tuple[int, ...]] = {}
 
-    def complete(table: tuple[int, ...], lot: Sequence[float]) -> tuple[int, ...] | None:
-        """Fill the table up to one that is not drawn yet, trying the fairest first."""
+    def complete(table: tuple[int, ...], load: list[int]) -> tuple[int, ...] | None:
+        """Fill the table up to one that is not drawn yet, trying first those with the least load."""
         if len(table) == players:
             return None if frozenset(table) in drawn else table
-        others = [i for i in range(n) if i not in table]
-        others.sort(key=lambda i: (sat[i] + sum(met[i][j] for j in table), lot[i]))
-        return next(filter(None, (complete((*table, i), lot) for i in others)), None)
+        others = [(load[i], lot[i], i) for i in range(n) if i not in table]
+        heapq.heapify(others)
+        while others:
+            i = heapq.heappop(others)[-1]
+            if found := complete((*table, i), list(map(operator.add, load, met[i]))):
+                return found
+        return None
 
     for _ in range(tables):
-        table = complete((), [lots.random() for _ in range(n)])
+        lot = [lots.random() for _ in range(n)]
+        table = complete((), sat)
         assert table is not None, "fewer tables are drawn than there are"
         drawn[frozenset(table)] = table
         for i in table:
