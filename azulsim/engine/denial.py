@@ -64,62 +64,64 @@ def find_denials(game: Any, denials: Any) -> None:
     seat = widen(game.seat) + 1
     seat = 0 if seat == game.players else seat
     center, marker = game.sources[0], widen(game.holder < 0)
-    displays = np.full(MAX_DISPLAYS + 1, NOTHING)  # the best gain that each display offers
-    unmarked = np.full(5, NOTHING)  # that of each color in the center once the marker is gone
-    # that of each color in the center as it lies (row 0), and once the rest of a display is pushed there (row s)
-    pushed = np.full((MAX_DISPLAYS + 1, 5), NOTHING)
-    memo = np.empty((2, 64), np.int64)  # by number of tiles: from a display, and from the center
+    work = np.empty(_MEMO + 2 * _MOST_TILES, np.int64)
+    work[:_MEMO] = NOTHING
     points = np.empty(6, np.int64)
     points[0] = tiling_points(widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat]))
     for color in range(5):
         points[1:] = UNKNOWN
         lying = lane(center, color)
         if lying:
-            unmarked[color] = best_gain_of_take(game, seat, color, lying, 0, points)
-            pushed[:, color] = best_gain_of_take(game, seat, color, lying, 1, points) if marker else unmarked[color]
+            unmarked = marked = best_gain_of_take(game, seat, color, lying, 0, points)
+            if marker:
+                marked = best_gain_of_take(game, seat, color, lying, 1, points)
+            work[_UNMARKED + color] = unmarked
+            for source in range(game.n_displays + 1):
+                work[5 * source + color] = marked
         sources, seen = sources_of(game.mask, color) & ~1, 0
         while sources:
             source = lowest_bit(sources)
             sources &= sources - 1
             tiles = lane(game.sources[source], color)
+            memo = _MEMO + 2 * tiles
             if (seen >> tiles) & 1 == 0:
                 seen |= 1 << tiles
-                memo[0, tiles] = best_gain_of_take(game, seat, color, tiles, 0, points)
-                memo[1, tiles] = best_gain_of_take(game, seat, color, lying + tiles, marker, points)
-            displays[source] = max(displays[source], memo[0, tiles])
-            pushed[source, color] = memo[1, tiles]
-    first, second = two_best(displays)
-    before = max(first, largest(pushed[0], -1))
+                work[memo] = best_gain_of_take(game, seat, color, tiles, 0, points)
+                work[memo + 1] = best_gain_of_take(game, seat, color, lying + tiles, marker, points)
+            work[_DISPLAYS + source] = max(work[_DISPLAYS + source], work[memo])
+            work[5 * source + color] = work[memo + 1]
+    first = second = NOTHING
+    for source in range(1, game.n_displays + 1):
+        offer = work[_DISPLAYS + source]
+        first, second = max(first, offer), max(second, min(first, offer))
+    before = max(first, best_but_one(work, 0, -1))
     for color in range(5):
         sources = sources_of(game.mask, color)
         while sources:
             source = lowest_bit(sources)
             sources &= sources - 1
             if source == 0:
-                after = max(first, largest(unmarked, color))
+                after = max(first, best_but_one(work, _UNMARKED, color))
             else:
-                others = second if displays[source] == first else first
-                after = max(others, pushed[0, color], largest(pushed[source], color))
+                others = second if work[_DISPLAYS + source] == first else first
+                after = max(others, work[color], best_but_one(work, 5 * source, color))
             denials[take_index(make_code(source, color, 0))] = before - (0 if after == NOTHING else after)
 
 
-@compiled
-def two_best(values: Any) -> Any:
-    """Return the largest and the second largest value, which may be equal."""
-    first = second = NOTHING
-    for value in values:
-        if value > first:
-            first, second = value, first
-        elif value > second:
-            second = value
-    return first, second
+_DISPLAYS = 5 * (MAX_DISPLAYS + 1)
+_UNMARKED = _DISPLAYS + MAX_DISPLAYS + 1
+_MEMO = _UNMARKED + 5
+_MOST_TILES = 64
+"""Where the next player's best gains stand. From 0, those of the five colors in the center as it lies, then, five by
+five, once the rest of a display is pushed there; of each display; of each color in the center once the marker is gone;
+by number of tiles of the color at hand, from a display and from the center."""
 
 
-@compiled
-def largest(values: Any, left_out: Any) -> Any:
-    """Return the largest value but for one place."""
-    most = NOTHING
-    for i in range(len(values)):
-        if i != left_out:
-            most = max(most, values[i])
-    return most
+@compiled(is_inlined=True)
+def best_but_one(work: Any, start: Any, left_out: Any) -> Any:
+    """Return the best gain of five colors but for one of them."""
+    best = NOTHING
+    for color in range(5):
+        if color != left_out:
+            best = max(best, work[start + color])
+    return best
