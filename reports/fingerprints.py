@@ -103,7 +103,7 @@ def answer(distances: pd.DataFrame) -> tuple[str, dict[str, object]]:
             values = {key: row[key] for key in ("estimate", "low", "high", "n_deals", "mde")}
             numbers[f"{name}, {players} players"] = {"spec": str(row["spec"]), "other": str(row["other"]), **values}
     pairs = keep_pairs(distances)
-    numbers["pairs"], numbers["pairs not told apart"] = len(pairs), int((pairs["low"] == 0).sum())
+    numbers["pairs"], numbers["pairs not told apart"] = len(pairs), int((~(pairs["low"] > 0)).sum())
     last = f"{numbers['pairs not told apart']} of {numbers['pairs']} pairs in all cannot be told apart"
     return f"{sentences[0]}; {last}.", numbers
 
@@ -114,9 +114,9 @@ def keep_pairs(distances: pd.DataFrame) -> pd.DataFrame:
 
 
 def format_distance(row: pd.Series) -> str:
-    """Say a distance with its interval."""
+    """Say a distance with its interval, if it has one."""
     value, low, high = (format_number(float(row[key]), 2) for key in ("estimate", "low", "high"))
-    return f"{value} ({low} to {high})"
+    return f"{value} ({low} to {high})" if row["low"] >= 0 else value
 
 
 def traits_section(run: Run, traits: pd.DataFrame, shown: pd.DataFrame, order: list[str]) -> Section:

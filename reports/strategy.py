@@ -144,7 +144,7 @@ def describe(run: Run, spec: str) -> Section:
         try:
             entry = catalog.find("strategies", name)
         except InputError:
-            text.append(f"The source of {name} is not at hand, so that its description is missing.")
+            text.append(f"The source of {clean(name)} is not at hand, so that its description is missing.")
             continue
         paragraphs = [" ".join(part.split()) for part in catalog.read_docstring(entry).split("\n\n")]
         text += [f"{name}: {paragraphs[0]}" if len(names) > 1 else paragraphs[0], *paragraphs[1:]]
