@@ -44,6 +44,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{path}: is a folder, not a TOML file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path}: cannot be read: too many brackets, one inside another") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 

@@ -25,6 +25,7 @@ from azulsim.experiment import (
     LEAST_MOVES_PER_SHARD,
     MOVES_PER_GAME,
     Experiment,
+    Plan,
     apply_overrides,
     draw_lineups,
     iterate_lineups,
@@ -503,6 +504,16 @@ def test_overrides_of_items_of_lists(tmp_path: Path) -> None:
         assert str(caught.value) == f"--set {override}: {message}"
 
 
+def test_silly_files_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    for text, message in {
+        f"lineup = {'[' * 9000}": "too many brackets",
+        "lineup = ": "not valid TOML",
+        "grid = 3": "grid = 3: must be a table of keys",
+    }.items():
+        with pytest.raises(InputError, match=f"^{tmp_path}/floor.toml: .*{message}"):
+            read_experiment(write(tmp_path, text))
+
+
 def test_rules_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "mean.toml").write_text("starter_bonus = 3\n")
     path = write(tmp_path, '# Mean?\nlineup = ["alpha"]\nrules = "mean.toml"\n')
@@ -615,7 +626,6 @@ RIGHT = st.fixed_dictionaries(
     optional={
         "tables": st.integers(3, 9),
         "deals": st.integers(1, 9),
-        "rules": VALUES["rules"].filter(lambda rules: rules == "gray"),
         "seatings": st.sampled_from(["full", "cyclic"]),
     },
 )
@@ -623,23 +633,25 @@ GRIDS = st.fixed_dictionaries(
     {"x": st.lists(st.integers(0, 4), min_size=1, max_size=3, unique=True), "who": st.just(["beta", "uniform"])},
     optional={
         "players": st.sampled_from([[2], [3, 4]]),
+        "rules": st.just(["standard", "joker", {"bonus": {"column": 3}}]),
         "rules.wall": st.just(["gray", "colored"]),
         "rules.bonus.row": st.lists(st.integers(-9, 9), min_size=1, max_size=2, unique=True),
     },
 )
 
 
-def check_answer(table: dict[str, Any]) -> None:
+def check_answer(table: dict[str, Any]) -> Plan | str:
     """Check that a table makes an experiment that can be written and read, or is refused in one sentence."""
     made = make_or_complain(lambda: make_experiment(table, where="any.toml").plan(where="any.toml"))
     if isinstance(made, str):
         assert made.startswith("any.toml: ")
-        return
+        return made
     again = make_experiment({"question": made.experiment.question, **tomllib.loads(made.experiment.to_toml())})
     assert again == made.experiment
     plan = again.plan()
     assert plan.cells == made.cells
     assert plan.n_shards == made.n_shards
+    return plan
 
 
 def make_or_complain(make: Callable[[], T]) -> T | str:
@@ -665,7 +677,8 @@ def test_any_good_table_gives_the_same_experiment_when_it_is_written_and_read(
 ) -> None:
     specs = "".join(table["strategies"])
     used = {key: values for key, values in grid.items() if key not in ("x", "who") or f"{{{key}}}" in specs}
-    check_answer({**table, "grid": used})
+    plan = check_answer({**table, "grid": used})
+    assert isinstance(plan, Plan), plan
 
 
 @settings(max_examples=200)
