@@ -556,7 +556,10 @@ def test_ten_thousand_shards_are_planned_at_once() -> None:
 
 def test_bundled_experiments_open_with_a_question_and_can_be_planned() -> None:
     entries = [entry for entry in catalog.list_entries("experiments") if entry.origin == "bundled"]
-    assert {"demo", "ladder", "marker-value", "player-count"} <= {entry.name for entry in entries}
+    questions = (
+        "player-count marker-value seat-advantage floor-penalty bonus-values displays gray-or-colored ladder skill"
+    )
+    assert {"demo", *questions.split()} <= {entry.name for entry in entries}
     for entry in entries:
         experiment = read_experiment(entry.path)
         assert experiment.name == entry.name
