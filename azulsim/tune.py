@@ -290,21 +290,15 @@ def vary(strategy: Strategy, values: Mapping[str, float]) -> Strategy:
     other = copy.copy(strategy)
     other.params = {**strategy.params, **values}
     other.__dict__.pop("param_array", None)
-    other.spec = _write_spec(strategy.spec, other.params, strategy.definition.defaults)
+    other.spec = str(_merge_params(registry.parse_spec(strategy.spec), values))
     return other
 
 
-def _write_spec(spec: str, params: Mapping[str, float], defaults: Mapping[str, float]) -> str:
-    """Return a spec with other parameters of its strategy, wrappers left as they are; defaults are left out."""
-    parsed = registry.parse_spec(spec)
-    said = {name: value for name, value in params.items() if value != defaults[name]}
-    return str(_replace_params(parsed, said))
-
-
-def _replace_params(spec: registry.Spec, params: Mapping[str, float]) -> registry.Spec:
+def _merge_params(spec: registry.Spec, params: Mapping[str, float]) -> registry.Spec:
+    """Return a spec with other parameters of its strategy, whatever the defaults are; wrappers stay."""
     if spec.inside is None:
-        return registry.Spec(spec.name, params)
-    return registry.Spec(spec.name, spec.params, _replace_params(spec.inside, params))
+        return registry.Spec(spec.name, {**spec.params, **params})
+    return registry.Spec(spec.name, spec.params, _merge_params(spec.inside, params))
 
 
 def _check_name(spec: str, key: str, name: str, params: Mapping[str, float]) -> None:

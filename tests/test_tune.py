@@ -209,6 +209,7 @@ def test_candidates_share_compiled_code_and_not_their_parameters() -> None:
     other = vary(one, {"love": 3.0})
     assert other.address == one.address
     assert other.spec == "column_builder(love=3)"
+    assert vary(other, {"love": 0.5}).spec == "column_builder(love=0.5)"  # said, though it is the default
     assert np.array_equal(one.param_array, [0.5])
     assert np.array_equal(other.param_array, [3.0])
 
