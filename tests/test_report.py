@@ -238,6 +238,15 @@ def test_csv_keeps_numbers_and_disarms_text() -> None:
     assert make_csv(frame).decode().splitlines() == ["'=name,value", "'-1+1,-1.5", "'@x,2.0", "ok,", "' =1,0.0"]
 
 
+def test_long_tables_are_cut_on_the_page_only(tmp_path: Path) -> None:
+    table = Table("long", "Long", pd.DataFrame({"number": np.arange(1000)}))
+    written = Report("r", "t", "q", ("a",), (Section("s", (), (table,)),)).write(tmp_path)
+    page = Page(written.page)
+    assert [tag for tag, _ in page.elements].count("td") == 200
+    assert "The first 200 of 1,000 rows" in page.text
+    assert len((tmp_path / "tables/long.csv").read_text().splitlines()) == 1001
+
+
 def test_json_has_null_for_what_is_no_number() -> None:
     report = Report("r", "t", "q", (), (), numbers={"a": np.nan, "b": [np.inf, pd.NA, np.int64(3), np.bool_(True)]})
     assert json.loads(make_json([report]))["reports"][0]["numbers"] == {"a": None, "b": [None, None, 3, True]}

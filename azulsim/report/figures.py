@@ -365,11 +365,8 @@ def _draw_cells(axis: Axes, cells: pd.DataFrame, colors: LinearSegmentedColormap
     """Fill cells at whole numbers `x` and `y` (from the top) with the color of `tint`, 0 to 1, a thin gap between."""
     gap = 0.04 if width <= MANY else 0.06
     for x, y, tint in zip(cells["x"], cells["y"], cells["tint"], strict=True):
-        axis.add_patch(
-            Rectangle(
-                (x - 0.5 + gap / 2, y - 0.5 + gap / 2), 1 - gap, 1 - gap, facecolor=colors(tint), edgecolor="none"
-            )
-        )
+        corner, color = (x - 0.5 + gap / 2, y - 0.5 + gap / 2), colors(tint)
+        axis.add_patch(Rectangle(corner, 1 - gap, 1 - gap, facecolor=color, edgecolor="none", clip_on=False))
     axis.set_xlim(-0.5, width - 0.5)
     axis.set_ylim(height - 0.5, -0.5)
     axis.grid(visible=False)

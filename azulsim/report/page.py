@@ -42,6 +42,8 @@ SCHEMA = "azulsim.report/1"
 FIGURES, TABLES = "figures", "tables"
 MOST_ROWS = 120
 """A longer table shows every number in its CSV file only, so that pages stay small."""
+MOST_SHOWN = 200
+"""Rows of a table on the page; the CSV file has all."""
 
 _ESTIMATE_COLUMNS = {"outcome", "unit", "estimate", "low", "high", "se", "n", "n_deals", "mde", "note"}
 _NUMBER_KEYS = {"players", "seat", "round", "rounds", "move", "cell"}
@@ -262,10 +264,11 @@ class _Cell:
 
 def _describe_table(table: Table) -> dict[str, Any]:
     is_metric = {"estimate", "low", "high", "unit"} <= set(table.frame.columns)
-    if not is_metric:
-        return {"shown": _plain_table(table, table.frame), "full": None}
-    full = _plain_table(table, table.frame)
-    return {"shown": _wide_table(table), "full": full if len(table.frame) <= MOST_ROWS else None}
+    shown = _wide_table(table) if is_metric else _plain_table(table, table.frame)
+    full = _plain_table(table, table.frame) if is_metric and len(table.frame) <= MOST_ROWS else None
+    rows = shown["rows"]
+    cut = f"The first {MOST_SHOWN:,} of {len(rows):,} rows; the CSV file has all." if len(rows) > MOST_SHOWN else ""
+    return {"shown": {**shown, "rows": rows[:MOST_SHOWN]}, "full": full, "cut": cut}
 
 
 def _plain_table(table: Table, frame: pd.DataFrame) -> dict[str, Any]:
@@ -383,7 +386,9 @@ def _jsonable(value: Any) -> Any:
         value = value.item()
     if value is pd.NA or value is pd.NaT or (isinstance(value, float) and not math.isfinite(value)):
         return None
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 # Files
