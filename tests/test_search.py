@@ -14,7 +14,7 @@ from azulsim.engine.core import LEDGER, deal, settle
 from azulsim.engine.record import ALLOWED, GAME, MAX_LEGAL, make_template
 from azulsim.engine.table import allow_all, is_allowed, list_moves, play, tile
 from azulsim.registry import make_strategy
-from azulsim.rules import MAX_PLAYERS, VARIANTS, Rules
+from azulsim.rules import MAX_PLAYERS, VARIANTS, Rules, Termination
 from azulsim.strategy import Strategy
 from azulsim.strategy.evaluation import UNIT, look_at_walls, set_weights, value_margin, value_seat
 from azulsim.strategy.ranking import (
@@ -28,6 +28,7 @@ from azulsim.strategy.ranking import (
     value_of,
 )
 from azulsim.strategy.search import SEARCH
+from azulsim.strategy.toolbox import deal_round, end_round
 from azulsim.strategy.trees import TREE
 
 Record = npt.NDArray[Any]
@@ -292,6 +293,21 @@ def test_playouts_draw_their_luck_from_the_key() -> None:
         player.move(games, key=key)
         rewards.append(player.tree["edges"]["reward"].sum())
     assert rewards[0] == rewards[2] != rewards[1]
+
+
+def test_rounds_can_be_dealt_under_a_key_of_ones_own() -> None:
+    games = some_positions(Rules(), 2, 1)[0]
+    while count_takes(games):
+        play(games[0], legal_codes(games[0])[0])
+    assert not end_round(games[0])
+    dealt = [copy_game(games) for _ in range(3)]
+    for after, key in zip(dealt, (1, 2, 1), strict=True):
+        assert deal_round(after[0], np.uint64(key))
+        assert after["round"][0] == games["round"][0] + 1
+    assert dealt[0].tobytes() == dealt[2].tobytes() != dealt[1].tobytes()
+    games["bag"] = games["lid"] = games["n_bag"] = 0
+    assert not deal_round(games[0], np.uint64(1))
+    assert games["termination"][0] == Termination.NO_TILES
 
 
 # ---- whole games

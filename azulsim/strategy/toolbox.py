@@ -7,8 +7,8 @@ center, line 0 the floor line, rows and columns 1 to 5; colors are 0 B, 1 Y, 2 R
 Everything works under all rules, but for `column_of`, `diagonal_of`, `tiling_points` and `wall_when_tiled`, which know
 the printed wall only, and `lines_of`, `sources_of` and `make_code`, which know no jokers.
 
-`end_round`, `play`, `tile` and `tile_lines` change the position they are given, which is a copy that a strategy may
-spoil.
+`deal_round`, `end_round`, `play`, `tile` and `tile_lines` change the position they are given, which is a copy that a
+strategy may spoil.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from azulsim.engine.core import (
     column_of,
     count_complete,
     count_tiles,
+    deal,
     floor_penalty,
     lane,
     run_across,
@@ -73,6 +74,7 @@ __all__ = [
     "count_row",
     "count_source",
     "count_tiles",
+    "deal_round",
     "derive",
     "end_round",
     "exact_gain",
@@ -338,6 +340,19 @@ def end_round(position: Any) -> bool:
         return False
     settle(position, ledger)
     return True
+
+
+@compiled
+def deal_round(position: Any, key: Any) -> bool:
+    """Deal a round, after `end_round`, from bag and lid under a key of one's own; return False if the game is over.
+
+    It is over, and has its bonuses, if there is no tile to deal. What a real game deals has another key, which no
+    strategy knows.
+    """
+    if deal(position, key):
+        return True
+    settle(position, np.zeros(MAX_PLAYERS, LEDGER))
+    return False
 
 
 @compiled

@@ -22,7 +22,10 @@ from azulsim.engine.table import allow_all, count_moves, nth_move, play, tile
 from azulsim.rules import MAX_PLAYERS
 from azulsim.strategy.evaluation import UNIT, set_weights, value_margin
 from azulsim.strategy.ranking import RANKING, code_of, rank_moves, value_of
+from azulsim.strategy.toolbox import fraction
 
+_TRIES = 3
+"""Times that a move is tried before it gets a node of its own."""
 _WIDTH = 16
 """The best-ranked moves of a position that the tree knows; at the root it knows them all."""
 _N_EDGES = 1 << 16
@@ -30,7 +33,6 @@ _N_NODES = 1 << 13
 _N_STACK = 1 << 12
 _N_PATH = 128
 _UNTRIED = 0.05
-_UNIT_OF_FLOATS = 2.0**-53
 
 EDGE = np.dtype(
     [("code", "i4"), ("visits", "i4"), ("prior", "f8"), ("reward", "f8"), ("node", "i4")],
@@ -38,7 +40,8 @@ EDGE = np.dtype(
 )
 """A move from a node: how often it was tried, what it brought the mover in all, and the node it leads to (0: none)."""
 
-NODE = np.dtype([("first", "i4"), ("n", "i4"), ("visits", "i4")], align=True)
+NODE = np.dtype([("first", "i4"), ("n", "i4"), ("visits", "i4"), ("reward", "f8")], align=True)
+"""A position: its moves are `edges[first : first + n]`; how often one was tried, and what that brought its mover."""
 
 TREE = np.dtype(
     [
@@ -46,7 +49,8 @@ TREE = np.dtype(
         ("allowed", ALLOWED),
         ("rewards", "f8", MAX_PLAYERS),
         ("stack", "i8", _N_STACK),
-        ("path", "i4", _N_PATH),
+        ("path", "i4", _N_PATH),  # moves from the root to the leaf, the positions they were played in, their players
+        ("positions", "i4", _N_PATH),
         ("movers", "i4", _N_PATH),
         ("playouts", "i8"),
         ("n_nodes", "i8"),
@@ -110,8 +114,7 @@ def grow_tree(
         depth = descend(scratch, tree, explore)
         play_out(scratch, tree, ledger, rounds, greed, luck)
         reward_seats(scratch, tree, scale, win)
-        for i in range(depth):
-            tree.edges[tree.path[i]].reward += tree.rewards[tree.movers[i]]
+        learn(tree, depth)
     tree.playouts = max(1, playouts)
     best = 0
     for i in range(tree.nodes[0].n):
@@ -121,16 +124,28 @@ def grow_tree(
 
 
 @compiled
+def learn(tree: Any, depth: Any) -> None:
+    """Add what a playout brought to the moves and positions on its path."""
+    for i in range(depth):
+        reward = tree.rewards[tree.movers[i]]
+        edge, node = tree.edges[tree.path[i]], tree.nodes[tree.positions[i]]
+        edge.visits += 1
+        edge.reward += reward
+        node.visits += 1
+        node.reward += reward
+
+
+@compiled
 def add_node(game: Any, allowed: Any, tree: Any, width: Any) -> Any:
     """Add a position with its best-ranked moves to the tree; return its number, or 0 if the tree is full."""
+    if tree.n_nodes == _N_NODES or tree.n_edges + _WIDTH > _N_EDGES:
+        return 0
     n = rank_moves(game, tree.ranking, allowed, tree.stack, 0)
     kept = min(n, width)
-    if tree.n_nodes == _N_NODES or tree.n_edges + kept > _N_EDGES:
-        return 0
     number = tree.n_nodes
     tree.n_nodes += 1
     node = tree.nodes[number]
-    node.first, node.n, node.visits = tree.n_edges, kept, 0
+    node.first, node.n, node.visits, node.reward = tree.n_edges, kept, 0, 0.0
     tree.n_edges += kept
     total = 0.0
     for i in range(kept):
@@ -153,21 +168,19 @@ def add_node(game: Any, allowed: Any, tree: Any, width: Any) -> Any:
 def descend(game: Any, tree: Any, explore: Any) -> Any:
     """Play down the tree to a move that leads out of it; return the number of moves, which stand in `path`.
 
-    A move gets a node of its own when it is tried for the second time.
+    A move gets a node of its own once it was tried `_TRIES` times.
     """
     depth, number = 0, 0
     while True:
         node = tree.nodes[number]
         chosen = choose_edge(tree, node, explore)
         edge = tree.edges[chosen]
-        tree.path[depth], tree.movers[depth] = chosen, game.seat
+        tree.path[depth], tree.positions[depth], tree.movers[depth] = chosen, number, game.seat
         depth += 1
-        node.visits += 1
-        edge.visits += 1
         if play(game, edge.code):
             return depth
         if edge.node == 0:
-            if edge.visits > 1:
+            if edge.visits >= _TRIES:
                 allow_all(game, tree.allowed)
                 edge.node = add_node(game, tree.allowed, tree, _WIDTH)
             return depth
@@ -180,12 +193,8 @@ def choose_edge(tree: Any, node: Any, explore: Any) -> Any:
 
     A move not tried yet is taken to bring what the tried ones bring on average, a little less.
     """
-    reward, visits = 0.0, 0
-    for i in range(node.first, node.first + node.n):
-        reward += tree.edges[i].reward
-        visits += tree.edges[i].visits
-    untried = reward / visits - _UNTRIED if visits > 0 else 0.0
-    weight = explore * np.sqrt(visits + 1.0)
+    untried = node.reward / node.visits - _UNTRIED if node.visits > 0 else 0.0
+    weight = explore * np.sqrt(node.visits + 1.0)
     best, chosen = -np.inf, widen(node.first)
     for i in range(node.first, node.first + node.n):
         edge = tree.edges[i]
@@ -220,7 +229,7 @@ def play_out(game: Any, tree: Any, ledger: Any, rounds: Any, greed: Any, key: An
 @compiled
 def choose_move(game: Any, tree: Any, greed: Any, key: Any) -> Any:
     """Return a playout's move: the best-ranked one with probability `greed`, else any."""
-    if greed > 0.0 and (key >> np.uint64(11)) * _UNIT_OF_FLOATS < greed:
+    if greed > 0.0 and fraction(key) < greed:
         n = rank_moves(game, tree.ranking, tree.allowed, tree.stack, 0)
         best = tree.stack[0]
         for i in range(1, n):
