@@ -56,9 +56,7 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        parts = [_format_ranking(self.ranking)]
-        if notes := sorted({note for note in self.ranking["elo_note"] if note}):
-            parts.append("\n".join(f"* Elo: {note}" for note in notes))
+        parts = [format_ranking(self.ranking)]
         if len(self.ranking) > 2:
             parts.append("how often the row finishes ahead of the column, ties counting half")
             parts.append(_format_payoffs(self.ranking, self.payoffs))
@@ -180,7 +178,8 @@ def _again(experiment: Experiment, run: Run, rules: Rules | str | Path | None, p
 # Tables in plain text
 
 
-def _format_ranking(ranking: pd.DataFrame) -> str:
+def format_ranking(ranking: pd.DataFrame) -> str:
+    """Return a ranking as a table in plain text, every number with its interval, and what is to be known of it."""
     head = ["rank", "strategy", "win share (95 %)", "lead on next", "x fair", "Elo (95 %)", "score", "deals"]
     rows = [head]
     labels = _label(list(ranking["spec"]))
@@ -197,7 +196,9 @@ def _format_ranking(ranking: pd.DataFrame) -> str:
                 f"{row['n_deals']:,}",
             ]
         )
-    return _align(rows, right={4, 6, 7})
+    notes = sorted({note for note in ranking["elo_note"] if note})
+    table = _align(rows, right={4, 6, 7})
+    return "\n\n".join([table, *(["\n".join(f"* Elo: {note}" for note in notes)] if notes else [])])
 
 
 def _format_payoffs(ranking: pd.DataFrame, payoffs: pd.DataFrame) -> str:

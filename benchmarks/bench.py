@@ -29,6 +29,8 @@ from scipy import stats
 
 from azulsim import registry
 from azulsim.arena import Block, play_block
+from azulsim.experiment import Experiment
+from azulsim.log import Run
 from azulsim.replay import verify_run
 from azulsim.rules import VARIANTS, Rules
 from azulsim.runner import run
@@ -316,6 +318,38 @@ def _time_two_loops(deals: int) -> float:
     return max(float(loop.communicate()[0]) for loop in loops)
 
 
+def measure_runs() -> Iterator[Figure]:
+    """What a run costs beyond the playing, and before the first game."""
+    with tempfile.TemporaryDirectory() as name:
+        experiment = Experiment(name="run", lineup=("greedy",), players=(2,), deals=400_000)
+        ratios = []
+        for _ in range(PAIRS):
+            shutil.rmtree(Path(name) / "run", ignore_errors=True)
+            start = time.process_time()
+            played = run(experiment, out=Path(name) / "run", jobs=1, progress=False)
+            ratios.append((time.process_time() - start) / _time_one_loop(played))
+        yield summarize("a run with one worker over a bare loop", ratios, 1.05)
+        one, many = (write_experiment(Path(name), "greedy", deals, "moves") for deals in (4_167, 10_000 * 4_167))
+        seconds = []
+        for _ in range(PAIRS):
+            for folder in ("one", "many"):
+                shutil.rmtree(Path(name) / folder, ignore_errors=True)
+            few = azulsim("run", one, "-j1", "--out", Path(name) / "one").cpu
+            first = azulsim("run", many, "-j1", "--shard", "10000/10000", "--out", Path(name) / "many").cpu
+            seconds.append(first - few)
+        yield summarize("planning and starting 10,000 shards, not a few", seconds, 2, unit="s")
+
+
+def _time_one_loop(played: Run) -> float:
+    """Return the CPU seconds that playing the games of a run takes, in the same blocks."""
+    strategies = [registry.make_strategy("greedy")] * 2
+    block = make_block(2, 0)
+    start = time.process_time()
+    for commit in played.commits:
+        play_block(replace(block, first_deal=commit.first_deal, n_deals=commit.n_deals), strategies=strategies)
+    return time.process_time() - start
+
+
 def measure_memory() -> Iterator[Figure]:
     """Peak memory of a run of a million games over one of ten thousand, moves logged."""
     with tempfile.TemporaryDirectory() as name:
@@ -350,6 +384,7 @@ GROUPS: dict[str, Callable[[], Iterator[Figure]]] = {
     "log": measure_log,
     "verify": measure_verify,
     "workers": measure_workers,
+    "runs": measure_runs,
     "memory": measure_memory,
     "start": measure_start,
 }

@@ -48,7 +48,6 @@ from azulsim import cli, log, runner
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, read_experiment
 from azulsim.game import Game
-from azulsim.log.manifest import read_commits
 from azulsim.replay import replay_game, verify_run
 from azulsim.report import build_report
 from azulsim.schema import game_id
@@ -386,21 +385,26 @@ def kill_and_resume(undisturbed: log.Run, folder: Path, luck: random.Random) -> 
     words += ["run", str(experiment), "--out", str(folder), "--jobs", "2"]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as run:
         victim = luck.choice(["before it plays", "all", "all", "all", "a worker"])
-        if victim != "before it plays":
-            wait_for(lambda: (folder / "commits").exists())
-        time.sleep(luck.uniform(0, 2.5))
+        n_wanted = luck.randrange(len(undisturbed.commits)) if victim != "before it plays" else -1
+        wait_for(lambda: count_markers(folder) >= n_wanted or run.poll() is not None)
+        time.sleep(luck.uniform(0, 0.7) if n_wanted >= 0 else luck.uniform(0, 3))
         children = psutil.Process(run.pid).children() if run.poll() is None else []
         if victim == "a worker" and children:
             luck.choice(children).kill()
             assert run.wait() == 0, "a worker that is killed once costs nothing"
         elif run.poll() is None:
             os.killpg(run.pid, signal.SIGKILL)
-    n_there = len(read_commits(folder)) if (folder / "commits").exists() else 0
+    n_there = max(0, count_markers(folder))
     done = runner.run(read_experiment(experiment), out=folder, jobs=2, progress=False)
     assert done.hashes == undisturbed.hashes, (victim, n_there)
     assert done.games().equals(undisturbed.games())
     assert (done.n_failures, done.doubts) == (0, ())
     return f"{victim}: {n_there} shards"
+
+
+def count_markers(folder: Path) -> int:
+    """Return the number of commit markers, half-written ones included; -1 if there is no folder for them."""
+    return len(list((folder / "commits").iterdir())) if (folder / "commits").exists() else -1
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:

@@ -266,13 +266,27 @@ def finish(run: Run, project: Path | None, *, as_json: bool) -> None:
     """Build the reports that the experiment names, say what was done, and fail if a strategy did."""
     from azulsim.report import build_report
 
-    pages = [build_report(run, project=project)] if run.manifest.reports else []
+    pages = [build_report(run, project=project)] if run.manifest.reports and run.is_complete else []
     if as_json:
         counts = {"games": run.n_games, "moves": run.n_moves, "failures": run.n_failures}
-        print_json({"run": str(run.path), **counts, "page": str(pages[0].page) if pages else None})
+        page = str(pages[0].page) if pages else None
+        print_json({"run": str(run.path), **counts, "doubts": list(run.doubts), "page": page})
     else:
         typer.echo(f"{run.n_games:,} games, {run.n_moves:,} moves in {run.path}")
+        if not pages and run.is_complete and _can_be_ranked(run):
+            from azulsim.questions import format_ranking, rank
+
+            typer.echo(plain(format_ranking(rank(run))))
         print_pages(pages)
+    if gap := run.describe_gap():
+        tell(f"note: {gap}")
     if doubts := run.describe_doubts():
         tell(doubts)
     fail_if_spoiled(run)
+
+
+def _can_be_ranked(run: Run) -> bool:
+    """Tell whether one table says who won: one kind of table, at which different strategies met and finished games."""
+    cells = run.manifest.cells
+    have_met = any(len(set(cell.lineup)) > 1 for cell in cells)
+    return have_met and len({(cell.players, cell.rules) for cell in cells}) == 1 and run.n_games > 0

@@ -204,6 +204,10 @@ def play_watched(task: Task) -> Commit:
         except ChildError as error:
             if error.kind == "timeout":
                 break
+    arena.note_once(
+        f"azulsim: games of {', '.join(dict.fromkeys(task.cell.lineup))} end or hold up the process they are played "
+        f"in; where that happens they are played one by one, which takes longer (up to {task.timeout:g} s a game)"
+    )
     return _play_singly(task, children)
 
 
