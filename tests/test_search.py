@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,13 +11,14 @@ import numpy.typing as npt
 import pytest
 
 from azulsim.arena import Block, play_block
+from azulsim.catalog import find
 from azulsim.engine.core import LEDGER, deal, settle
 from azulsim.engine.record import ALLOWED, GAME, MAX_LEGAL, make_template
 from azulsim.engine.table import allow_all, is_allowed, list_moves, play, tile
 from azulsim.registry import make_strategy
 from azulsim.rules import MAX_PLAYERS, VARIANTS, Rules, Termination
 from azulsim.strategy import Strategy
-from azulsim.strategy.evaluation import UNIT, look_at_walls, set_weights, value_margin, value_seat
+from azulsim.strategy.evaluation import UNIT, WEIGHTS, look_at_walls, set_weights, value_margin, value_seat
 from azulsim.strategy.ranking import (
     MEMORY,
     RANKING,
@@ -177,6 +179,15 @@ def test_values_stay_the_same_when_the_round_is_tiled() -> None:
         if games["termination"][0] == 0:
             assert value_margin(games[0], ranking["evaluation"], 0, 0) == before
             assert value_margin(games[0], ranking["evaluation"], 1, 0) == -before
+
+
+def test_weights_are_those_that_were_found() -> None:
+    file = find("strategies", "alpha_beta").path.parent / "weights" / "alpha_beta.toml"
+    found = tomllib.loads(file.read_text(encoding="utf-8"))
+    assert WEIGHTS.items() <= found["weights"].items()
+    assert found["verdict"].startswith("improved")
+    for spec in ("alpha_beta", "mcts"):
+        assert WEIGHTS.items() <= make_strategy(spec).params.items()
 
 
 # ---- moves ranked and taken back
