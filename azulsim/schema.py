@@ -206,7 +206,7 @@ FAILURES = Table(
         _SEAT,
         Column("spec", "O", "Spec of the strategy that failed."),
         Column("ply", "u2", "Ply at which it failed."),
-        Column("kind", "O", "What went wrong: raised, illegal_move, not_a_number, bad_answer."),
+        Column("kind", "O", "What went wrong: raised, bad_answer, illegal_move, not_a_number, crashed, timeout."),
         Column("message", "O", "The error in one line."),
     ),
 )
