@@ -5,7 +5,6 @@ from typing import Any
 from numba.extending import register_jitable
 
 from azulsim.strategy import Move, strategy, where
-from azulsim.strategy.toolbox import count_players
 
 
 @register_jitable
@@ -131,16 +130,10 @@ _TWO, _THREE, _FOUR = (tuple(player.defaults.values()) for player in (tuned_2, t
 
 
 @strategy
-def tuned(move: Move, position: Any) -> Any:
+def tuned(move: Move) -> Any:
     """Play as `tuned_2`, `tuned_3` or `tuned_4` does, whichever is made for the number of players at the table.
-
-    Looking at the table costs time: where the number of players is known, the player made for it is faster.
 
     Source: this project. Bad at: what these are bad at.
     """
-    players = count_players(position)
-    if players == 2:
-        return _judge(move, *_TWO)
-    if players == 3:
-        return _judge(move, *_THREE)
-    return _judge(move, *_FOUR)
+    more = where(move.players == 3, _judge(move, *_THREE), _judge(move, *_FOUR))
+    return where(move.players == 2, _judge(move, *_TWO), more)

@@ -468,6 +468,7 @@ def expected_move(game: Reference, move: ReferenceMove) -> Move:
         floor=facts.floor,
         rival_row=max(rivals),
         round=game.round,
+        players=game.players,
         jokers=0,
         denial=game.denial(move),
     )

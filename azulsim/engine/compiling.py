@@ -45,6 +45,9 @@ def source_hash() -> str:
     return digest.hexdigest()[:20]
 
 
+source_hash()  # taken when the sources are imported: code compiled later must not pass for that of files edited since
+
+
 @cache
 def cache_folder() -> Path:
     """Return the folder that holds this version's compiled code (made when first written)."""

@@ -753,6 +753,7 @@ def describe(game: Any, now: Any, target: Any, take: Any, denied: Any, code: Any
         min(now.fallen, widen(game.n_floor)),
         now.rival_row,
         widen(game.round),
+        widen(game.players),
         take.n_jokers,
         denied,
     )

@@ -65,6 +65,8 @@ class Move(NamedTuple):
     """The most tiles now in one row of another player's wall: 4 or more threaten to end the game, 5 will."""
     round: float
     """Round, counted from 1."""
+    players: float
+    """Number of players at the table."""
     jokers: float
     """Joker tiles among those taken."""
     denial: float

@@ -333,6 +333,7 @@ def describe(game: Any, now: Any, target: Any, points: Any, denied: Any, source:
         min(now.fallen, widen(game.n_floor)),
         now.rival_row,
         now.round,
+        widen(game.players),
         0,
         denied,
     )
@@ -395,6 +396,7 @@ def write_move(record: Any, code: Any, move: Any) -> None:
     record.floor = move.floor
     record.rival_row = move.rival_row
     record.round = move.round
+    record.players = move.players
     record.jokers = move.jokers
     record.denial = move.denial
 

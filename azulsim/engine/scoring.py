@@ -90,6 +90,7 @@ def as_floats(move: Any) -> Any:
         float(move.floor),
         float(move.rival_row),
         float(move.round),
+        float(move.players),
         float(move.jokers),
         float(move.denial),
     )
