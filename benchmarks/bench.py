@@ -25,6 +25,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from playouts import playout_seconds
 from scipy import stats
 
 from azulsim import registry
@@ -93,12 +94,12 @@ def yardstick() -> Path:
 
 
 def yardstick_seconds(mode: str, players: int, games: int) -> float:
-    """Return the yardstick's CPU seconds a game."""
+    """Return the yardstick's CPU seconds a game, or a playout in the mode `rollout`."""
     command = [str(yardstick()), mode, str(players), str(games), "1"]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = re.search(r"games/s (\d+)", text)
+    found = re.search(r"games/s (\d+)|P (\d+) /s", text)
     assert found is not None
-    return 1 / float(found[1])
+    return 1 / float(found[1] or found[2])
 
 
 def make_block(players: int, games: int, depth: Depth = "games") -> Block:
@@ -198,6 +199,13 @@ def _seconds_a_move(strategy: Strategy, players: int, variant: str) -> float:
     start = time.process_time()
     tables = play_block(block, strategies=[strategy] * players)
     return (time.process_time() - start) / int(tables.games["plies"][::players].sum(dtype=np.int64))
+
+
+def measure_search() -> Iterator[Figure]:
+    """Uniform playouts of Monte Carlo tree search, the tree included, over bare ones of the yardstick, as a rate."""
+    for players in (2, 4):
+        ratios = [yardstick_seconds("rollout", players, 50_000) / playout_seconds(players) for _ in range(PAIRS)]
+        yield summarize(f"mcts, {players} players, playouts over the yardstick's", ratios, 0.6, is_at_most=False)
 
 
 def measure_log() -> Iterator[Figure]:
@@ -381,6 +389,7 @@ GROUPS: dict[str, Callable[[], Iterator[Figure]]] = {
     "speed": measure_speed,
     "slower": measure_slower_speeds,
     "variants": measure_variants,
+    "search": measure_search,
     "log": measure_log,
     "verify": measure_verify,
     "workers": measure_workers,
