@@ -42,15 +42,18 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from playing import make_block
 
 import azulsim
-from azulsim import cli, log, runner
+from azulsim import arena, cli, log, runner
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, read_experiment
 from azulsim.game import Game
+from azulsim.registry import make_strategy
 from azulsim.replay import replay_game, verify_run
 from azulsim.report import build_report
 from azulsim.schema import game_id
+from azulsim.strategy import Strategy, strategy
 
 SEED, GUILTY_DEAL, DEALS = 3, 4, 6
 
@@ -305,11 +308,37 @@ def test_compiled_code_that_never_comes_back_costs_its_game(tmp_path: Path) -> N
     failures = run.failures()
     assert set(failures["kind"]) == {"timeout"}
     assert set(failures["deal"]) == {GUILTY_DEAL}
+    assert failures[["seating", "seat", "ply"]].to_numpy().tolist() == [[0, 0, 0], [1, 1, 1]]
     assert run.games()["deal"].nunique() == DEALS - 1
 
 
 def bag_of(game: Game) -> int:
     return sum(count << 8 * i for i, count in enumerate(game.bag.values()))
+
+
+def test_pulse_shows_where_a_game_is_when_it_ends_for_good() -> None:
+    """A game that is played alone stands in shared memory: what a crash leaves there is where a failure would be."""
+
+    def make_late(end: BaseException) -> Strategy:
+        @strategy
+        def late(view: Any, moves: Any, rng: Any) -> int:
+            if view.round == 3 and len(view.center) > 4:
+                raise end
+            return 0
+
+        return Strategy(late)
+
+    block = make_block(["late", "greedy"])
+    greedy = make_strategy("greedy")
+    for game in range(4):
+        only = range(game, game + 1)
+        failed = arena.play_block(block, strategies=[make_late(ValueError()), greedy], games=only)
+        (failure,) = failed.failures
+        pulse = arena.Pulse()
+        with pytest.raises(KeyboardInterrupt):
+            arena.play_block(block, strategies=[make_late(KeyboardInterrupt()), greedy], games=only, pulse=pulse)
+        assert (pulse.lives["ply"][0], pulse.games["seat"][0]) == (failure["ply"], failure["seat"])
+        assert failure["ply"] > 10
 
 
 def test_a_strategy_that_keeps_state_is_noticed(tmp_path: Path) -> None:
