@@ -26,7 +26,7 @@ MAX_FRESH_SEED = 1_000_000
 def play(
     opponents: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[OPPONENT ...]", help="Strategies for the other seats; column_builder if left out."),
+        typer.Argument(metavar="[OPPONENT ...]", help="Strategies for the other seats; tuned if left out."),
     ] = None,
     seats: Annotated[
         list[int] | None,

@@ -20,7 +20,7 @@ from azulsim.strategy import Strategy
 
 PERSON = "you"
 """What a seat is called in which a person sits."""
-DEFAULT_OPPONENT = "column_builder"
+DEFAULT_OPPONENT = "tuned"
 
 
 def begin_session(

@@ -25,7 +25,7 @@ from azulsim.interactive.words import (
 )
 from azulsim.notation import draw_text
 
-HINTS_BY = "column_builder"
+HINTS_BY = "tuned"
 """The strategy that gives hints: one whose reasons can be said in a few words."""
 N_HINTS = 3
 MAX_WIDTH = 100
@@ -239,7 +239,7 @@ class _Talk:
             self._say_wrapped(_describe_choice(self.session))
             return
         answer = explain(game.position(), HINTS_BY, project=self.session.project)
-        self._say_wrapped(f"What {HINTS_BY} likes best, which counts points and builds columns:")
+        self._say_wrapped(f"What {HINTS_BY} likes best, which counts points and what lines, columns and colors promise:")
         for candidate in answer.candidates[:N_HINTS]:
             what = describe_move(candidate.move, candidate.fields)
             self._say_wrapped(f"  {candidate.move}  {describe_worth(candidate.fields)}: {what}")
