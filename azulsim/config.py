@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -139,7 +139,9 @@ def _keys(model: type[BaseModel], path: list[str]) -> list[str]:
     current: Any = model
     for part in path:
         names = {field.alias or name: field.annotation for name, field in current.model_fields.items()}
-        current = names.get(part)
-        if not (isinstance(current, type) and issubclass(current, BaseModel)):
+        annotation = names.get(part)
+        kinds = (annotation, *get_args(annotation))  # a table that may be left out is one of two kinds
+        current = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+        if current is None:
             return []
     return [field.alias or name for name, field in current.model_fields.items()]

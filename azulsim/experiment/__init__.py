@@ -12,12 +12,16 @@ from azulsim.experiment.lineups import draw_lineups, iterate_lineups, list_seati
 from azulsim.experiment.model import Experiment
 from azulsim.experiment.plan import LEAST_MOVES_PER_SHARD, MOVES_PER_GAME, Plan
 from azulsim.experiment.reading import apply_overrides, make_experiment, read_experiment
+from azulsim.experiment.stopping import Precision, Stop, Test
 
 __all__ = [
     "LEAST_MOVES_PER_SHARD",
     "MOVES_PER_GAME",
     "Experiment",
     "Plan",
+    "Precision",
+    "Stop",
+    "Test",
     "apply_overrides",
     "draw_lineups",
     "iterate_lineups",

@@ -14,6 +14,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from azulsim.config import Frozen, flatten_keys, show_value
 from azulsim.errors import InputError, did_you_mean
 from azulsim.experiment.lineups import Lineup, Schedule, count_full_tables, find_places, is_pattern
+from azulsim.experiment.stopping import Stop
 from azulsim.notation import format_rules, parse_rules
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, VARIANTS, Rules, make_rules
 from azulsim.schema import MAX_CELLS, MAX_DEALS, TABLES, Depth
@@ -49,6 +50,8 @@ class Experiment(Frozen):
     """Root of all luck; the same seed gives the same games."""
     deals: Annotated[int, Field(ge=1, lt=MAX_DEALS)] = 1000
     """Deals of each cell: the number of independent observations."""
+    stop: Stop | None = None
+    """The evidence at which to stop before all deals are played."""
     seatings: Literal["cyclic", "full"] = "cyclic"
     """Who sits where on each deal: every rotation of a line-up, or every order of it."""
     log: Depth = "games"
@@ -185,6 +188,10 @@ class Experiment(Frozen):
         """Return the line-ups that are written out; none if `strategies` says who plays."""
         return self.grid.get("lineup", (self.lineup,) if self.lineup else ())
 
+    def looks(self) -> tuple[int, ...]:
+        """Return the numbers of deals a cell at which the run may stop; the last is `deals`."""
+        return self.stop.looks(self.deals) if self.stop else (self.deals,)
+
     def plan(self, *, project: Path | None = None, where: str = "") -> Plan:
         """Expand the experiment into cells: every player count x every set of rules x every line-up.
 
@@ -208,7 +215,7 @@ class Experiment(Frozen):
 
     def to_toml(self) -> str:
         """Return the experiment as TOML with every default spelled out; `read_experiment` reads it back equal."""
-        data = self.model_dump(mode="json", by_alias=True, exclude={"question"})
+        data = self.model_dump(mode="json", by_alias=True, exclude={"question"}, exclude_none=True)
         body = tomli_w.dumps({key: value for key, value in data.items() if value not in ([], {}, None)})
         return f"# {self.question}\n\n{body}" if self.question else body
 

@@ -55,8 +55,12 @@ class Plan:
     @property
     def n_shards(self) -> int:
         """Number of shards."""
-        sizes = self.deals_per_shard()
-        return sum(-(-cell.deals // sizes[cell.index]) for cell in self.cells)
+        sizes = self.deals_per_shard().values()
+        return sum(-(-len(stage) // size) for stage in self.stages() for size in sizes)
+
+    def stages(self) -> list[range]:
+        """Return the deals that are played before each look at the evidence; without a rule to stop by, all at once."""
+        return [range(first, last) for first, last in itertools.pairwise((0, *self.experiment.looks()))]
 
     def deals_per_shard(self) -> dict[int, int]:
         """Return how many deals make a shard, by cell; it depends on nothing but the experiment.
@@ -70,12 +74,13 @@ class Plan:
         return {index: -(-target // count) for index, count in moves.items()}
 
     def shards(self) -> Iterator[Shard]:
-        """Yield the shards in canonical order."""
+        """Yield the shards in canonical order: by stage, cell and deal."""
         sizes = self.deals_per_shard()
-        for cell in self.cells:
-            size = sizes[cell.index]
-            for first in range(0, cell.deals, size):
-                yield Shard(cell.index, first, min(size, cell.deals - first))
+        for stage in self.stages():
+            for cell in self.cells:
+                size = sizes[cell.index]
+                for first in stage[::size]:
+                    yield Shard(cell.index, first, min(size, stage.stop - first))
 
     def __repr__(self) -> str:
         players = ", ".join(map(str, sorted({cell.players for cell in self.cells})))

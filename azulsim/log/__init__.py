@@ -10,23 +10,29 @@ A shard counts only when its commit marker is there and the files it names are a
 executes nothing: no pickle, no plugin, and no name from a file ever becomes a path.
 """
 
-from azulsim.log.manifest import Cell, Commit, Manifest, Shard
+from azulsim.log.manifest import Cell, CellEvidence, Commit, Manifest, Shard, Stopped
 from azulsim.log.merge import merge_runs
+from azulsim.log.outcomes import BOUNDS, OutcomeName, read_outcome
 from azulsim.log.read import Run, read_run
 from azulsim.log.status import Status, read_status
 from azulsim.log.write import create_run, hash_table, make_folders, write_manifest, write_shard
 
 __all__ = [
+    "BOUNDS",
     "Cell",
+    "CellEvidence",
     "Commit",
     "Manifest",
+    "OutcomeName",
     "Run",
     "Shard",
     "Status",
+    "Stopped",
     "create_run",
     "hash_table",
     "make_folders",
     "merge_runs",
+    "read_outcome",
     "read_run",
     "read_status",
     "write_manifest",

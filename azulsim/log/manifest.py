@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -96,6 +96,65 @@ class Commit(Frozen):
 S = TypeVar("S")
 
 
+class CellEvidence(Frozen):
+    """What is known of one cell when a run that stops by evidence has ended."""
+
+    cell: CellIndex
+    verdict: Literal["precise", "above", "below", "within", "undecided"]
+    value: float | None = None
+    """Mean of the outcome over the deals; none if no deal counts."""
+    low: float | None = None
+    high: float | None = None
+    """Ends of its interval; none if there is none."""
+
+    def __str__(self) -> str:
+        value = "nothing" if self.value is None else f"{self.value:.4g}"
+        ends = "no interval" if self.low is None else f"{self.low:.4g} to {self.high:.4g}"
+        return f"cell {self.cell}: {value} ({ends}), {self.verdict}"
+
+
+class Stopped(Frozen):
+    """Where a run that stops by evidence has stopped, and why."""
+
+    deals: Count
+    """Deals of each cell that were played."""
+    most: Count
+    """Deals of each cell that would have been played for want of evidence."""
+    looks: tuple[Count, ...]
+    """Deals at each look taken."""
+    looks_planned: Count
+    goal: str
+    """What the rule asks for, in words."""
+    level: float
+    """Level of the intervals."""
+    is_anytime: bool
+    """True if the intervals hold at all looks at once."""
+    evidence: tuple[CellEvidence, ...]
+    """A row a cell."""
+
+    @property
+    def is_met(self) -> bool:
+        """True if the goal was reached in every cell."""
+        return all(found.verdict != "undecided" for found in self.evidence)
+
+    def __str__(self) -> str:
+        taken = f"look {len(self.looks)} of {self.looks_planned}, {self.deals:,} of {self.most:,} deals a cell"
+        met = sum(found.verdict != "undecided" for found in self.evidence)
+        reached = "reached" if self.is_met else f"reached in {met:,} of {len(self.evidence):,} cells"
+        text = f"stopped by evidence at {taken}; wanted: {self.goal}: {reached}"
+        shown = "; ".join(map(str, self.evidence[:MAX_EVIDENCE_SHOWN]))
+        more = "; and so on" if len(self.evidence) > MAX_EVIDENCE_SHOWN else ""
+        kind = f"{100 * self.level:.4g} %{' anytime' if self.is_anytime else ''} intervals"
+        caution = (
+            ". Reports give intervals for a fixed number of deals, which are too narrow for an outcome that was tested "
+            "until something was clear"
+        )
+        return f"{text}. {kind}: {shown}{more}{caution if self.is_anytime else ''}"
+
+
+MAX_EVIDENCE_SHOWN = 4
+
+
 class Manifest(Frozen):
     """What was asked, how it was made, and when."""
 
@@ -125,6 +184,8 @@ class Manifest(Frozen):
     jobs: Count = 0
     doubts: tuple[str, ...] = ()
     """Why its games may not come out the same when they are played again; set when it is finished."""
+    stopped: Stopped | None = None
+    """Why it ended where it did, if it stops by evidence; `cells` and `shards` are then those that were played."""
 
     def take_share(self, shards: Iterable[S]) -> Iterator[S]:
         """Yield those of all planned shards that are this folder's share."""

@@ -191,6 +191,10 @@ class Run:
         """Say why the run cannot be reproduced; empty if it can."""
         return f"not reproducible: {'; '.join(self.doubts)}" if self.doubts else ""
 
+    def describe_stop(self) -> str:
+        """Say where the run stopped and why, if it stops by evidence; else empty."""
+        return str(self.manifest.stopped or "")
+
     def describe_failures(self) -> str:
         """Say how many games failed, how much is left out for it, and what failed first; empty if none did."""
         if not self.n_failures:

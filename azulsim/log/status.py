@@ -67,6 +67,7 @@ class Status:
             "failures": self._count_failures(),
             "deals_left_out": run.n_deals_left_out,
             "doubts": list(run.doubts),
+            "stopped": manifest.stopped.model_dump(mode="json") if manifest.stopped else None,
             "started": manifest.started,
             "finished": manifest.finished or None,
             "worker_seconds": round(self.seconds, 3),
@@ -99,6 +100,7 @@ class Status:
             *(("damaged", text) for text in self.damaged),
             ("failures", run.describe_failures() or "none"),
             ("doubts", run.describe_doubts()),
+            ("evidence", run.describe_stop()),
             ("state", self.next_step),
         ]
         return "\n".join(f"{name:11} {text}" for name, text in rows if text)

@@ -146,6 +146,7 @@ def describe_run(run: Run, name: str = "", options: Mapping[str, str] | None = N
         "unfinished": run.describe_gap("RUN"),
         "failed games": f"{run.describe_failures()}. {MAY_BIAS}" if run.n_failures else "",
         "doubts": run.describe_doubts(),
+        "stopped": run.describe_stop(),
         "commands": [
             "azulsim run RUN/experiment.toml --out NEW",
             shlex.join(["azulsim", "report", "NEW", *(["--report", name] if name else []), *_as_words(options or {})]),

@@ -46,6 +46,7 @@ def watch_run(plan: Plan, manifest: Manifest, folder: Path, done: Sequence[Commi
     experiment = plan.experiment
     cells = f"{len(plan.cells):,} cell{'' if len(plan.cells) == 1 else 's'}"
     total = plan.n_games
+    deals = f"{'at most ' if experiment.stop else ''}{experiment.deals:,} deals"
     share = ""
     if manifest.share:
         own = manifest.take_share(plan.shards())
@@ -54,7 +55,7 @@ def watch_run(plan: Plan, manifest: Manifest, folder: Path, done: Sequence[Commi
     already = sum(count_games(plan, commit) for commit in done)
     kept = f", {already:,} games there already" if already else ""
     print(
-        f"{experiment.name}: {cells} x {experiment.deals:,} deals = {plan.n_games:,} games{share}, "
+        f"{experiment.name}: {cells} x {deals} = {plan.n_games:,} games{share}, "
         f"log {experiment.log}, seed {experiment.seed}, azulsim {__version__} -> {folder}{kept}",
         file=sys.stderr,
     )

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from azulsim import arena, catalog, log
 from azulsim.engine.record import make_template
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, Plan, make_experiment, read_experiment
-from azulsim.log import Commit, Manifest, Run
+from azulsim.log import Commit, Manifest, Run, Stopped
 from azulsim.log.manifest import find_gap, read_commits
+from azulsim.runner.evidence import look
 from azulsim.runner.folder import now, open_folder
 from azulsim.runner.progress import count_games, tell_files, watch_run
-from azulsim.runner.tasks import list_tasks
+from azulsim.runner.tasks import Task, list_tasks
 from azulsim.runner.watching import children_of
 from azulsim.runner.workers import spread
 
@@ -88,14 +89,15 @@ def run(
     where = where or experiment.name
     plan = _override(experiment, seed=seed, deals=deals).plan(project=project, where=where)
     _check_reports(plan.experiment.reports, project, where)
-    _check_share(share, plan.n_shards)
+    _check_share(share, plan)
     folder = Path(out) if out is not None else Path("runs") / plan.experiment.name
     if not (folder / "manifest.json").exists():
         _rehearse(plan, project)
     manifest = open_folder(folder, plan, project, share)
     done = [commit for commit in read_commits(folder) if not find_gap(folder, commit)]
     sitting = _Sitting(plan, manifest, folder, project, jobs or os.cpu_count() or 1, timeout, on_failure, progress)
-    if len(done) < manifest.n_own_shards:
+    is_settled = plan.experiment.stop is None or manifest.stopped is not None
+    if len(done) < manifest.n_own_shards or not is_settled:
         try:
             manifest = sitting.play(done)
         except KeyboardInterrupt as stop:
@@ -118,14 +120,18 @@ def _check_options(jobs: int | None, timeout: float, on_failure: str) -> None:
         raise InputError(f"on_failure = {on_failure!r}: must be {' or '.join(get_args(OnFailure))}")
 
 
-def _check_share(share: str | None, n_shards: int) -> None:
+def _check_share(share: str | None, plan: Plan) -> None:
     if share is None:
         return
+    if plan.experiment.stop is not None:
+        raise InputError(f"shard {share!r}: a run that stops by evidence needs all deals at each look; play it whole")
     number, _, count = share.partition("/")
     if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
         raise InputError(f"shard {share!r}: write i/n, such as 1/4 for the first of four shares")
-    if int(number) > n_shards:
-        raise InputError(f"shard {share!r}: the run has only {n_shards:,} shards, so that nothing is left for this one")
+    if int(number) > plan.n_shards:
+        raise InputError(
+            f"shard {share!r}: the run has only {plan.n_shards:,} shards, so that nothing is left for this one"
+        )
 
 
 def _check_reports(names: Iterable[str], project: Path | None, where: str) -> None:
@@ -171,22 +177,47 @@ class _Sitting:
     progress: bool
 
     def play(self, done: list[Commit]) -> Manifest:
-        """Play all shards but those that are done; return the manifest saying how long it took."""
+        """Play all shards but those that are done, or as many as the evidence asks for.
+
+        Returns
+        -------
+        Manifest
+            It says how long it took, and where and why it stopped.
+        """
         start = time.monotonic()
         names = {commit.shard for commit in done}
-        tasks = list_tasks(self.plan, self.manifest, self.folder, names, self.project, self.timeout)
+        tasks = list(list_tasks(self.plan, self.manifest, self.folder, names, self.project, self.timeout))
+        found: list[Stopped] = []
         if self.progress:
             tell_files(self.plan.specs, self.manifest.sources, self.project)
         with watch_run(self.plan, self.manifest, self.folder, done, self.progress) as watch:
             for commit in done:
                 self._heed(commit)
             # Children are ended first: a worker that waits for one would be waited for.
-            with closing(spread(tasks, self.workers)) as commits, children_of(self.folder.absolute()):
+            with closing(self._play_stages(tasks, found)) as commits, children_of(self.folder.absolute()):
                 for commit in commits:
                     watch.add(count_games(self.plan, commit))
                     self._heed(commit)
         seconds = time.monotonic() - start
-        return self.manifest.model_copy(update={"seconds": round(seconds, 3), "jobs": self.workers, "finished": ""})
+        changes = {"seconds": round(seconds, 3), "jobs": self.workers, "finished": ""}
+        return self.manifest.model_copy(update={**changes, **(self._settle(found[-1]) if found else {})})
+
+    def _play_stages(self, tasks: Sequence[Task], found: list[Stopped]) -> Generator[Commit, None, None]:
+        """Play up to each look, and on if that is not enough; what was seen is added to `found`."""
+        for stage in self.plan.stages():
+            yield from spread([task for task in tasks if task.shard.first_deal in stage], self.workers)
+            if self.plan.experiment.stop is not None:
+                found.append(look(self.folder, self.plan, stage.stop))
+                if found[-1].is_met:
+                    return
+
+    def _settle(self, stopped: Stopped) -> dict[str, Any]:
+        """Return what the manifest says of a run that ended after so many deals."""
+        if self.progress:
+            print(stopped, file=sys.stderr)
+        cells = tuple(cell.model_copy(update={"deals": stopped.deals}) for cell in self.plan.cells)
+        shards = sum(shard.first_deal < stopped.deals for shard in self.plan.shards())
+        return {"cells": cells, "shards": shards, "stopped": stopped}
 
     def _heed(self, commit: Commit) -> None:
         """Stop at a failure, if that is wanted."""

@@ -30,6 +30,13 @@ from azulsim.stats.pairs import ELO_SCALE, PairSummary, summarize_pairs, to_elo
 from azulsim.stats.payoff import Payoffs, assess_cycles, estimate_payoffs
 from azulsim.stats.ratings import Ratings, fit_ratings
 from azulsim.stats.resample import Ranks, draw_cluster_weights, estimate_quantiles, estimate_ranks
+from azulsim.stats.sequential import (
+    Verdict,
+    compute_anytime_radius,
+    estimate_anytime,
+    judge_interval,
+    list_looks,
+)
 
 __all__ = [
     "ELO_SCALE",
@@ -43,6 +50,7 @@ __all__ = [
     "Payoffs",
     "Ranks",
     "Ratings",
+    "Verdict",
     "adjust_fdr",
     "adjust_holm",
     "assess_cycles",
@@ -50,8 +58,10 @@ __all__ = [
     "assess_equivalence",
     "compare_independent",
     "compare_paired",
+    "compute_anytime_radius",
     "compute_power",
     "draw_cluster_weights",
+    "estimate_anytime",
     "estimate_by_group",
     "estimate_distances",
     "estimate_mean",
@@ -62,6 +72,8 @@ __all__ = [
     "estimate_ratio",
     "estimate_ratio_by_group",
     "fit_ratings",
+    "judge_interval",
+    "list_looks",
     "plan_clusters",
     "summarize_pairs",
     "to_elo",

@@ -1,0 +1,77 @@
+"""One outcome of one player, deal by deal, as plain arrays: what planning and stopping go by."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from azulsim.errors import InputError
+from azulsim.log.manifest import Cell
+from azulsim.log.read import Run
+
+OutcomeName = Literal["win_share", "margin", "score"]
+
+BOUNDS: dict[OutcomeName, tuple[float, float] | None] = {"win_share": (0.0, 1.0), "margin": None, "score": None}
+"""Least and greatest value that an outcome can take."""
+
+# Twelve times a win share of 1/1 to 1/4 is whole, so that sums do not depend on the order in which rows are added.
+_WHOLE = {
+    "win_share": "round(12 * win_share)::BIGINT",
+    "margin": "12 * (score::BIGINT - max(score) OVER (PARTITION BY game ROWS BETWEEN UNBOUNDED PRECEDING AND "
+    "UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW))",
+    "score": "12 * score::BIGINT",
+}
+
+
+def follow_seats(cell: Cell) -> list[tuple[int, int]]:
+    """Return the seating and seat of everyone whose outcome is followed in a cell.
+
+    It is the first strategy of the line-up, in all its seats; if all are the same strategy, it is seat 0.
+    """
+    is_self_play = len(set(cell.lineup)) == 1
+    return [
+        (seating, seat)
+        for seating, order in enumerate(cell.seatings)
+        for seat in range(len(order))
+        if (seat == 0 if is_self_play else cell.spec_at(seating, seat) == cell.lineup[0])
+    ]
+
+
+def read_outcome(run: Run, outcome: OutcomeName, *, deals: int) -> dict[int, npt.NDArray[np.float64]]:
+    """Read the followed player's mean outcome on each deal.
+
+    Parameters
+    ----------
+    outcome
+        `win_share`, `margin` (own final score minus the best other) or `score`.
+    deals
+        Deals from this number on are not read.
+
+    Returns
+    -------
+    dict
+        For each cell, one float64 a deal, in order of the deals; deals that were left out are missing.
+
+    Raises
+    ------
+    InputError
+        For an unknown outcome, or a damaged file.
+    """
+    if outcome not in get_args(OutcomeName):
+        raise InputError(f"outcome = {outcome!r}: must be {', '.join(get_args(OutcomeName))}")
+    followed = [(cell.index, *place) for cell in run.manifest.cells for place in follow_seats(cell)]
+    names = ("cell", "seating", "seat")
+    run.connection.register("followed", pa.table(dict(zip(names, zip(*followed, strict=True), strict=True))))
+    rows = run.fetch(f"""
+        SELECT cell, sum(whole)::DOUBLE / (12 * count(*)) AS value
+        FROM (SELECT cell, deal, seating, seat, {_WHOLE[outcome]} AS whole FROM games WHERE deal < {deals})
+        SEMI JOIN followed USING (cell, seating, seat)
+        GROUP BY cell, deal ORDER BY cell, deal
+    """)
+    cells, values = rows["cell"].to_numpy(), rows["value"].to_numpy()
+    indices = np.array([cell.index for cell in run.manifest.cells])
+    first, last = np.searchsorted(cells, indices), np.searchsorted(cells, indices, side="right")
+    return {int(i): values[start:end] for i, start, end in zip(indices, first, last, strict=True)}

@@ -1,0 +1,195 @@
+"""Runs that stop by evidence: the same wherever, however often interrupted, and however many workers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from azulsim import log, runner
+from azulsim.errors import InputError
+from azulsim.experiment import Experiment, make_experiment, read_experiment
+from azulsim.log import read_outcome, read_status
+from azulsim.runner import sitting
+
+PRECISE = {"precision": {"half_width": 0.035}}
+
+
+def make(**changes: Any) -> Experiment:
+    values: dict[str, Any] = {"name": "stops", "lineup": ["greedy", "uniform"], "deals": 3000, "stop": PRECISE}
+    return Experiment(**{**values, **changes})
+
+
+def play(folder: Path, **changes: Any) -> log.Run:
+    return runner.run(make(**changes), out=folder, jobs=1, progress=False)
+
+
+SELF_PLAY = {"lineup": ["greedy"], "players": [2, 3], "seed": 5}
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> log.Run:
+    return play(tmp_path_factory.mktemp("stopped") / "run", **SELF_PLAY)
+
+
+def test_it_stops_at_the_first_look_that_is_enough(stopped: log.Run) -> None:
+    why = stopped.manifest.stopped
+    assert why is not None
+    assert why.is_met
+    assert why.deals == why.looks[-1] < 3000
+    assert why.looks == make().looks()[: len(why.looks)]
+    assert [cell.deals for cell in stopped.manifest.cells] == [why.deals] * 2
+    assert stopped.n_deals == 2 * why.deals
+    assert stopped.is_complete
+    games = stopped.games()
+    for found in why.evidence:
+        values = games[(games["cell"] == found.cell) & (games["seat"] == 0)]["win_share"]
+        assert found.value == pytest.approx(values.mean())
+        half = 1.96 * values.std() / len(values) ** 0.5
+        assert found.high - found.low == pytest.approx(2 * half, rel=0.02)
+        assert half <= 0.035
+    # At the look before, some cell was not known well enough.
+    before = games[(games["deal"] < why.looks[-2]) & (games["seat"] == 0)].groupby("cell")["win_share"]
+    assert (1.96 * before.std() / before.count() ** 0.5).max() > 0.035
+
+
+@pytest.mark.parametrize("jobs", [2, 5])
+def test_it_does_not_depend_on_the_number_of_workers(stopped: log.Run, tmp_path: Path, jobs: int) -> None:
+    other = runner.run(make(**SELF_PLAY), out=tmp_path / "other", jobs=jobs, progress=False)
+    assert other.hashes == stopped.hashes
+    assert other.manifest.stopped == stopped.manifest.stopped
+
+
+@pytest.mark.parametrize("shards", [0, 3, 9])
+def test_interrupted_run_stops_at_the_same_look(
+    stopped: log.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shards: int
+) -> None:
+    folder = tmp_path / "run"
+    count = 0
+
+    def count_down(*_: Any) -> None:
+        nonlocal count
+        count += 1
+        if count > shards:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sitting._Sitting, "_heed", count_down)
+        with pytest.raises(KeyboardInterrupt):
+            play(folder, **SELF_PLAY)
+    assert read_status(folder).to_dict()["stopped"] is None
+    again = runner.run(folder / "experiment.toml", out=folder, jobs=2, progress=False)
+    assert again.hashes == stopped.hashes
+    assert again.manifest.stopped == stopped.manifest.stopped
+
+
+def test_damaged_shards_are_played_again_and_change_nothing(stopped: log.Run, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(stopped.path, folder)
+    lost = [stopped.commits[0].shard, stopped.commits[-1].shard]
+    for shard in lost:
+        (folder / "games" / f"{shard}.parquet").write_bytes(b"")
+    again = play(folder, **SELF_PLAY)
+    assert again.hashes == stopped.hashes
+    assert again.manifest.stopped == stopped.manifest.stopped
+
+
+def test_finished_run_is_left_alone_and_another_rule_is_refused(stopped: log.Run, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(stopped.path, folder)
+    manifest = (folder / "manifest.json").read_bytes()
+    play(folder, **SELF_PLAY)
+    assert (folder / "manifest.json").read_bytes() == manifest
+    with pytest.raises(InputError, match=r"stop.precision.half_width: 0.035 there, 0.03 now"):
+        play(folder, **SELF_PLAY, stop={"precision": {"half_width": 0.03}})
+
+
+def test_why_it_stopped_is_told(stopped: log.Run, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = str(read_status(stopped.path))
+    assert "wanted: half width of win_share at most 0.035 in every cell: reached" in text
+    assert json.loads(json.dumps(read_status(stopped.path).to_dict()))["stopped"]["deals"] == stopped.n_deals / 2
+    runner.run(make(deals=100), out=tmp_path / "run", jobs=1, progress=True)
+    told = capsys.readouterr().err
+    assert "1 cell x at most 100 deals" in told
+    assert "look 1 of 1, 100 of 100 deals a cell" in told
+
+
+def test_a_test_says_who_is_better_and_what_is_too_close_to_matter(tmp_path: Path) -> None:
+    clear = play(tmp_path / "clear", stop={"test": {"effect": 0.05}})
+    assert clear.manifest.stopped is not None
+    assert (clear.manifest.stopped.deals, clear.manifest.stopped.evidence[0].verdict) == (100, "above")
+    assert "too narrow" in clear.describe_stop()
+    same = play(tmp_path / "same", lineup=["greedy", "noisy(greedy, eps=0)"], stop={"test": {"effect": 0.1}})
+    assert same.manifest.stopped is not None
+    assert same.manifest.stopped.evidence[0].verdict == "within"
+    short = play(tmp_path / "short", lineup=["greedy"], deals=120, stop={"test": {"effect": 0.01}})
+    assert short.manifest.stopped is not None
+    assert (short.manifest.stopped.is_met, short.manifest.stopped.deals) == (False, 120)
+    assert "reached in 0 of 1 cells" in short.describe_stop()
+
+
+def test_outcomes_are_those_of_the_first_strategy_deal_by_deal(tmp_path: Path) -> None:
+    lineup = ["greedy", "uniform", "greedy"]
+    run = play(tmp_path / "run", lineup=lineup, players=[3], deals=30, stop=None)
+    games = run.games()
+    best_other = [
+        games[(games["game"] == g) & (games["seat"] != s)]["score"].max()
+        for g, s in zip(*games[["game", "seat"]].to_numpy().T, strict=True)
+    ]
+    games["margin"] = games["score"] - best_other
+    mine = games[(games["spec"] == "greedy") & (games["deal"] < 20)]
+    assert len(mine) == 20 * 3 * 2
+    for name in ("win_share", "score", "margin"):
+        expected = mine.groupby("deal")[name].mean().to_numpy()
+        np.testing.assert_allclose(read_outcome(run, name, deals=20)[0], expected)
+    with pytest.raises(InputError, match="outcome = 'points'"):
+        read_outcome(run, "points", deals=20)  # type: ignore[arg-type]
+
+
+def test_shards_end_at_looks_and_cover_every_deal_once() -> None:
+    experiment = make(lineup=["greedy"], players=[2, 4], deals=20_000)
+    plan = experiment.plan()
+    shards = list(plan.shards())
+    assert len(shards) == plan.n_shards
+    for cell in plan.cells:
+        mine = [shard for shard in shards if shard.cell == cell.index]
+        ends = [shard.first_deal + shard.n_deals for shard in mine]
+        assert [shard.first_deal for shard in mine] == [0, *ends[:-1]]
+        assert ends[-1] == 20_000
+        assert set(experiment.looks()) <= set(ends)
+
+
+@pytest.mark.parametrize(
+    ("stop", "message"),
+    [
+        ({}, "exactly one rule"),
+        ({"precision": {"half_width": 0.1}, "test": {"effect": 0.1}}, "exactly one rule"),
+        ({"precision": {}}, "'stop.precision.half_width' is missing"),
+        ({"precision": {"half_width": 0.0}}, "stop.precision.half_width = 0.0"),
+        ({"precision": {"half_width": 0.1, "outcome": "points"}}, "stop.precision.outcome = 'points'"),
+        ({"test": {"effect": 1.0, "outcome": "score"}}, "null is missing"),
+        ({"test": {"effect": 0.1, "alhpa": 0.1}}, "did you mean 'alpha'"),
+        ({"test": {"effect": 0.1, "alpha": 1.0}}, "stop.test.alpha = 1.0"),
+    ],
+)
+def test_rules_are_checked(stop: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make_experiment({"lineup": ["greedy"], "stop": stop}, where="x.toml")
+
+
+def test_rules_survive_writing_and_overrides(tmp_path: Path) -> None:
+    file = tmp_path / "stops.toml"
+    file.write_text(make().to_toml())
+    assert read_experiment(file) == make()
+    changed = read_experiment(file, overrides=["stop.precision.half_width=0.5"])
+    assert changed.stop is not None
+    assert changed.stop.rule.goal.startswith("half width of win_share at most 0.5")
+
+
+def test_a_share_cannot_stop_by_evidence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="needs all deals at each look"):
+        runner.run(make(), out=tmp_path / "run", share="1/2", progress=False)
