@@ -94,13 +94,6 @@ def leaves(view, moves, rng):
 
 
 @strategy
-def interrupts(view, moves, rng):
-    if is_guilty(view):
-        raise KeyboardInterrupt
-    return 0
-
-
-@strategy
 def exits(view, moves, rng):
     if is_guilty(view):
         os._exit(0)
@@ -221,11 +214,10 @@ KINDS = {
     "nonsense": ("bad_answer", "the answer 'the blue one' is not an index into the moves"),
     "illegal": ("bad_answer", "is not an index into the"),
     "leaves": ("raised", "SystemExit: enough"),
-    "interrupts": ("crashed", "the process ended with exit code 130"),
     "exits": ("crashed", "the process ended with exit code 0"),
     "crashes": ("crashed", "the process was ended by signal 11 (SIGSEGV)"),
-    "loops": ("timeout", "the game took more than 3 s"),
-    "loops_in_c": ("timeout", "the game took more than 3 s"),
+    "loops": ("timeout", "the game took more than 2 s"),
+    "loops_in_c": ("timeout", "the game took more than 2 s"),
 }
 """What each strategy must be found guilty of."""
 LINEUP = [*KINDS, "meddles", "fine"]
@@ -238,7 +230,7 @@ def misbehaved(tmp_path_factory: pytest.TempPathFactory) -> log.Run:
     displays = Game(2, seed=SEED, deal=GUILTY_DEAL).displays
     (folder / "bad.py").write_text(MISBEHAVING + f"\n\nGUILTY = {displays!r}\n")
     lineups = [[f"{folder}/bad.py:{name}", "greedy"] for name in LINEUP]
-    return play(lineups, folder / "run", jobs=2, timeout=3.0)
+    return play(lineups, folder / "run", jobs=2, timeout=2.0)
 
 
 together = pytest.mark.xdist_group("misbehaved")
@@ -286,7 +278,7 @@ def test_failed_run_can_be_read_checked_and_replayed(misbehaved: log.Run) -> Non
 
 @together
 def test_a_timeout_marks_the_run_as_not_reproducible(misbehaved: log.Run) -> None:
-    assert misbehaved.doubts == misbehaved.manifest.doubts == ("games were stopped that took more than 3 s",)
+    assert misbehaved.doubts == misbehaved.manifest.doubts == ("games were stopped that took more than 2 s",)
     assert "not reproducible: games were stopped" in build_report(misbehaved, "ranking").page.read_text("utf-8")
 
 
@@ -304,7 +296,7 @@ def test_compiled_code_that_never_comes_back_costs_its_game(tmp_path: Path) -> N
     """The first position after the deal is known by its bag; only seat 0 of that deal is asked about it at ply 0."""
     game = Game(2, seed=SEED, deal=GUILTY_DEAL)
     (tmp_path / "bad.py").write_text(HANGS_COMPILED + f"\n\nBAG = {bag_of(game)}\n")
-    run = play([[f"{tmp_path}/bad.py:stuck", "uniform"]], tmp_path / "run", timeout=3.0)
+    run = play([[f"{tmp_path}/bad.py:stuck", "uniform"]], tmp_path / "run", timeout=1.0)
     failures = run.failures()
     assert set(failures["kind"]) == {"timeout"}
     assert set(failures["deal"]) == {GUILTY_DEAL}
@@ -314,6 +306,14 @@ def test_compiled_code_that_never_comes_back_costs_its_game(tmp_path: Path) -> N
 
 def bag_of(game: Game) -> int:
     return sum(count << 8 * i for i, count in enumerate(game.bag.values()))
+
+
+@pytest.mark.long
+def test_a_strategy_that_raises_an_interrupt_costs_its_games(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(HASHES.replace("return hash", "raise KeyboardInterrupt\n    return hash"))
+    run = play([["uniform"], [f"{tmp_path}/bad.py:hashes", "uniform"]], tmp_path / "run", deals=1)
+    assert run.failures()["message"].unique().tolist() == ["the process ended with exit code 130"]
+    assert run.n_games == 1
 
 
 def test_pulse_shows_where_a_game_is_when_it_ends_for_good() -> None:
@@ -397,24 +397,34 @@ def test_bad_options_are_refused(tmp_path: Path, changes: Any) -> None:
 # Kills
 
 
+KILLED = {
+    "own": 'deals = 500\ngrid.lineup = [["FOLDER/slow.py:slow", "greedy"], ["greedy"]]\n',
+    "bundled": 'deals = 3000\ngrid.lineup = [["uniform", "greedy"], ["greedy"]]\n',
+}
+"""Experiments that are killed: one with somebody's own strategy, which plays in children, one without."""
+
+
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> log.Run:
-    """Return a run of bundled strategies and one of somebody's own, and leave its experiment beside it."""
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, log.Run]:
+    """Return a run of each of them, with its experiment beside it."""
     folder = tmp_path_factory.mktemp("undisturbed")
     (folder / "slow.py").write_text(SLOW)
-    text = f'seed = 5\nlog = "moves"\ndeals = 700\ngrid.lineup = [["{folder}/slow.py:slow", "greedy"], ["greedy"]]\n'
-    (folder / "kill.toml").write_text(text)
-    return runner.run(read_experiment(folder / "kill.toml"), out=folder / "run", jobs=2, progress=False)
+    runs = {}
+    for name, text in KILLED.items():
+        (folder / f"{name}.toml").write_text('seed = 5\nlog = "moves"\n' + text.replace("FOLDER", str(folder)))
+        experiment = read_experiment(folder / f"{name}.toml")
+        runs[name] = runner.run(experiment, out=folder / name, jobs=1, progress=False)
+    return runs
 
 
-def kill_and_resume(undisturbed: log.Run, folder: Path, luck: random.Random) -> str:
+def kill_and_resume(whole: log.Run, folder: Path, luck: random.Random) -> str:
     """Start the command, kill it or one of its workers at a random moment, go on, and compare; say what was hit."""
-    experiment = undisturbed.path.parent / "kill.toml"
+    experiment = whole.path.with_suffix(".toml")
     words = [sys.executable, "-c", "from azulsim.cli import main; main()"]
     words += ["run", str(experiment), "--out", str(folder), "--jobs", "2"]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as run:
         victim = luck.choice(["before it plays", "all", "all", "all", "a worker"])
-        n_wanted = luck.randrange(len(undisturbed.commits)) if victim != "before it plays" else -1
+        n_wanted = luck.randrange(len(whole.commits)) if victim != "before it plays" else -1
         wait_for(lambda: count_markers(folder) >= n_wanted or run.poll() is not None)
         time.sleep(luck.uniform(0, 0.7) if n_wanted >= 0 else luck.uniform(0, 3))
         children = psutil.Process(run.pid).children() if run.poll() is None else []
@@ -424,9 +434,9 @@ def kill_and_resume(undisturbed: log.Run, folder: Path, luck: random.Random) -> 
         elif run.poll() is None:
             os.killpg(run.pid, signal.SIGKILL)
     n_there = max(0, count_markers(folder))
-    done = runner.run(read_experiment(experiment), out=folder, jobs=2, progress=False)
-    assert done.hashes == undisturbed.hashes, (victim, n_there)
-    assert done.games().equals(undisturbed.games())
+    done = runner.run(read_experiment(experiment), out=folder, jobs=1, progress=False)
+    assert done.hashes == whole.hashes, (victim, n_there)
+    assert done.games().equals(whole.games())
     assert (done.n_failures, done.doubts) == (0, ())
     return f"{victim}: {n_there} shards"
 
@@ -444,22 +454,26 @@ def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
 
 
 @pytest.mark.xdist_group("kills")
-@pytest.mark.parametrize("number", range(5))
-def test_killed_runs_end_as_if_nothing_had_been(undisturbed: log.Run, tmp_path: Path, number: int) -> None:
-    kill_and_resume(undisturbed, tmp_path / "run", random.Random(number))
+@pytest.mark.parametrize(("name", "number"), [("own", 0), ("own", 1), ("bundled", 2), ("bundled", 3), ("bundled", 4)])
+def test_killed_runs_end_as_if_nothing_had_been(
+    undisturbed: dict[str, log.Run], tmp_path: Path, name: str, number: int
+) -> None:
+    kill_and_resume(undisturbed[name], tmp_path / "run", random.Random(number))
 
 
 @pytest.mark.long
-def test_fifty_killed_runs_end_as_if_nothing_had_been(undisturbed: log.Run, tmp_path: Path) -> None:
+@pytest.mark.xdist_group("kills")
+def test_fifty_killed_runs_end_as_if_nothing_had_been(undisturbed: dict[str, log.Run], tmp_path: Path) -> None:
     luck = random.Random()
     for number in range(50):
-        print(kill_and_resume(undisturbed, tmp_path / str(number), luck))
+        name = luck.choice(list(KILLED))
+        print(name, kill_and_resume(undisturbed[name], tmp_path / str(number), luck))
         shutil.rmtree(tmp_path / str(number))
 
 
 @pytest.mark.xdist_group("kills")
-def test_children_end_with_their_parent(undisturbed: log.Run, tmp_path: Path) -> None:
-    experiment = undisturbed.path.parent / "kill.toml"
+def test_children_end_with_their_parent(undisturbed: dict[str, log.Run], tmp_path: Path) -> None:
+    experiment = undisturbed["own"].path.with_suffix(".toml")
     words = [sys.executable, "-c", "from azulsim.cli import main; main()", "run", str(experiment), "--jobs", "1"]
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL) as run:
         wait_for(lambda: bool(psutil.Process(run.pid).children()))
@@ -731,7 +745,7 @@ def test_rules_hold_on_every_path(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(HASHES)
     lineups = [[f"{tmp_path}/mine.py:hashes", "uniform"], ["uniform"]]
     rules = {"max_rounds": 2, "tiles_per_color": 15}
-    run = play(lineups, tmp_path / "run", rules=rules, jobs=2)
+    run = play(lineups, tmp_path / "run", rules=rules)
     (run.path / "commits" / f"{run.commits[0].shard}.json").unlink()
     again = runner.run(read_experiment(run.path / "experiment.toml"), out=run.path, jobs=1, progress=False)
     assert again.hashes == run.hashes
