@@ -119,7 +119,7 @@ class _Lines:
             self._is_first = False
             print(
                 f"{pace.share:4.0%}  {pace.done:,} of {pace.total:,} games  {pace.per_second:,.0f} games/s  "
-                f"{_word_seconds(pace.seconds_left)} left",
+                f"{word_seconds(pace.seconds_left)} left",
                 file=sys.stderr,
                 flush=True,
             )
@@ -154,7 +154,8 @@ class Pace:
         return (self.total - self.done) / self.per_second if self._played else float("inf")
 
 
-def _word_seconds(seconds: float) -> str:
+def word_seconds(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
     if seconds == float("inf"):
         return "unknown time"
     if seconds < 90:

@@ -1,0 +1,150 @@
+"""Planning: a pilot of real games, what follows from it, and whether it comes true."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from azulsim import planning, runner
+from azulsim.cli import app
+from azulsim.errors import InputError, RunError
+from azulsim.experiment import Experiment
+from azulsim.planning import Forecast, forecast
+from azulsim.stats import estimate_mean, plan_clusters
+
+SLOW = """from azulsim.strategy import strategy
+
+
+@strategy
+def first_move(view, moves, rng):
+    return 0
+
+
+@strategy
+def raises(view, moves, rng):
+    raise ValueError("no idea")
+"""
+
+
+def make(**changes: Any) -> Experiment:
+    values: dict[str, Any] = {"name": "planned", "lineup": ["greedy", "connector"], "deals": 1000}
+    return Experiment(**{**values, **changes})
+
+
+@pytest.fixture(scope="module")
+def found() -> Forecast:
+    return forecast(make(), precision=0.012, jobs=2)
+
+
+def test_what_is_planned_comes_true(found: Forecast, tmp_path: Path) -> None:
+    [cell] = found.cells
+    assert cell.mean.n_clusters == 200
+    assert cell.deals is not None
+    assert cell.deals.value == plan_clusters(sd=cell.sd.value, half_width=0.012)
+    assert cell.deals.low < cell.deals.value < cell.deals.high
+    assert found.wanted is not None
+    deals = int(cell.deals.value)
+    run = runner.run(make(deals=deals, seed=11), out=tmp_path / "run", jobs=1, progress=False)
+    games = run.games()
+    values = games[games["spec"] == "greedy"].groupby("deal")["win_share"].mean()
+    assert cell.sd.low < values.std() < cell.sd.high
+    assert estimate_mean(values).half_width == pytest.approx(0.012, rel=0.15)
+    written = sum(part.bytes for commit in run.commits for part in commit.tables.values())
+    assert (found.wanted.deals, found.wanted.games) == (deals, run.n_games)
+    assert written / 2 < found.wanted.bytes < 3 * written
+
+
+def test_the_experiment_as_it_stands_is_told(found: Forecast) -> None:
+    [cell] = found.cells
+    assert (found.stands.deals, found.stands.games) == (1000, 2000)
+    assert cell.half_width is not None
+    assert cell.mde is not None
+    assert cell.half_width.value == pytest.approx(1.96 * cell.sd.value / 1000**0.5, rel=0.001)
+    assert cell.mde.value == pytest.approx(2.8 * cell.sd.value / 1000**0.5, rel=0.002)
+    assert forecast(make(), jobs=1, pilot=10).wanted is None
+
+
+def test_a_pilot_leaves_nothing_and_repeats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Forecast) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert forecast(make(), precision=0.012, jobs=1).cells == found.cells
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_time_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "strategies").mkdir()
+    (tmp_path / "strategies" / "mine.py").write_text(SLOW)
+    experiment = make(lineup=[], strategies=["first_move", "greedy", "uniform"], players=[2, 3, 4])
+    short = forecast(experiment, precision=0.1, seconds=0, project=tmp_path)
+    assert len(short.cells) == 1 < short.n_cells
+    assert short.cells[0].mean.n_clusters == planning.FIRST_BATCH
+    text = str(short)
+    for words in ("1 of 7 cells tried", "had warmed up", "not tried", "only 2 deals"):
+        assert words in text
+    with pytest.raises(RunError, match=r"no two deals of cell 0; .* raises: raised: .*no idea"):
+        forecast(make(lineup=["raises", "greedy"]), project=tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["pairs", "coin", "points"])
+def test_interval_of_a_standard_deviation_covers(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    size = (1000, 200)
+    draw = {
+        "pairs": lambda: rng.choice([0, 0.25, 0.5, 0.75, 1], p=[0.2, 0.05, 0.5, 0.05, 0.2], size=size),
+        "coin": lambda: (rng.random(size) < 0.3) * 1.0,
+        "points": lambda: rng.normal(0, 12, size=size),
+    }[kind]()
+    found = [planning._estimate_sd(row) for row in draw]
+    covered = np.mean([sd.low <= draw.std() <= sd.high for sd in found])
+    assert 0.92 <= covered <= 0.97
+
+
+def test_what_never_varied_is_said_to_be_unknown() -> None:
+    found = forecast(make(lineup=["tuned_2", "uniform"]), precision=0.01, pilot=20)
+    assert found.cells[0].sd.value == 0
+    assert (found.cells[0].deals, found.cells[0].half_width, found.wanted) == (None, None, None)
+    assert "nothing varied between deals in cells 0" in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_the_goal_is_that_of_the_rule_to_stop_by() -> None:
+    found = forecast(make(stop={"test": {"outcome": "margin", "effect": 2.0}}), pilot=20)
+    assert (found.outcome, found.effect, found.precision) == ("margin", 2.0, None)
+    assert "stops by evidence" in str(found)
+    assert abs(found.cells[0].mean.value) > 1
+    other = forecast(make(stop={"precision": {"half_width": 0.01}}), outcome="score", pilot=20)
+    assert (other.outcome, other.goal) == ("score", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"precision": 0.1, "effect": 0.1}, "one of them"),
+        ({"precision": -0.1}, "must be greater than 0"),
+        ({"effect": 0.1, "power": 1.5}, "power = 1.5"),
+        ({"pilot": 1}, "pilot = 1"),
+        ({"outcome": "points"}, "outcome = 'points'"),
+    ],
+)
+def test_options_are_checked(options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        forecast(make(), **{"pilot": 4, **options})
+
+
+def test_command_prints_a_table_or_json(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(make().to_toml())
+    words = ["plan", str(file), "--pilot", "20", "--effect", "0.05", "--deals", "500"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "as it stands: 500 deals a cell, 1,000 games: about" in done.stdout
+    assert "for effect 0.05 with power 0.8 in every cell tried" in done.stdout
+    data = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert data["stands"]["games"] == 1000
+    assert data["deals"]["low"] < data["deals"]["value"] < data["deals"]["high"]
+    assert data["wanted"]["deals"] == data["deals"]["value"]
