@@ -114,4 +114,4 @@ def test_the_commands(azul: Command, tmp_path: Path) -> None:
     bad = azul("strategies", "check", "hoard_blue", "--deals", "1")
     assert bad.code == 1
     assert "BAD" in bad.out
-    assert "around any of these" in azul("strategies", "list").out
+    assert "noisy(...)" in azul("strategies", "list").out

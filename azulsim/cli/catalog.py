@@ -29,14 +29,10 @@ def _add_group(kind: Kind, help_: str, example: str) -> typer.Typer:
         if as_json:
             print_json([_to_dict(entry) for entry in entries])
             return
-        width = max((len(entry.name) for entry in entries), default=0)
+        width = max((len(_show_name(entry)) for entry in entries), default=0)
         for entry in entries:
-            if not entry.is_wrapper:
-                typer.echo(_describe(entry, width))
-        if wrappers := [entry for entry in entries if entry.is_wrapper]:
-            typer.echo(f"\naround any of these, as in {wrappers[-1].name}(greedy):")
-            for entry in wrappers:
-                typer.echo(_describe(entry, width))
+            origin = "" if entry.origin == "bundled" else f"  [{entry.origin}: {entry.path}]"
+            typer.echo(f"{_show_name(entry):<{width}}  {entry.summary}{origin}")
 
     return group
 
@@ -46,9 +42,8 @@ def _to_dict(entry: Entry) -> dict[str, Any]:
     return {**shown, "wrapper": entry.is_wrapper} if entry.kind == "strategies" else shown
 
 
-def _describe(entry: Entry, width: int) -> str:
-    origin = "" if entry.origin == "bundled" else f"  [{entry.origin}: {entry.path}]"
-    return f"{entry.name:<{width}}  {entry.summary}{origin}"
+def _show_name(entry: Entry) -> str:
+    return f"{entry.name}(...)" if entry.is_wrapper else entry.name
 
 
 strategies_group = _add_group("strategies", "The strategies that can play.", "azulsim strategies list")
