@@ -55,7 +55,7 @@ BAD = {
 
 
 def check(tmp_path: Path, text: str, name: str) -> Checked:
-    file = tmp_path / "bad.py"
+    file = tmp_path / "faulty.py"
     file.write_text(HEAD + text)
     return check_strategy(f"{file}:{name}", deals=2)
 
