@@ -239,7 +239,7 @@ class _Talk:
             self._say_wrapped(_describe_choice(self.session))
             return
         answer = explain(game.position(), HINTS_BY, project=self.session.project)
-        self._say_wrapped(f"What {HINTS_BY} likes best, which counts points and what lines, columns and colors promise:")
+        self._say_wrapped(f"What {HINTS_BY} likes best, which counts points and what lines and columns promise:")
         for candidate in answer.candidates[:N_HINTS]:
             what = describe_move(candidate.move, candidate.fields)
             self._say_wrapped(f"  {candidate.move}  {describe_worth(candidate.fields)}: {what}")
