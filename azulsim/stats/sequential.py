@@ -2,7 +2,7 @@
 
 The anytime interval is the asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024):
 with probability `level` it covers the mean at every number of clusters at once, so that one may stop at whatever was
-seen. It is some 1.5 times as wide as the interval for a number of clusters that was fixed beforehand.
+seen. It is some 1.6 times as wide as the interval for a number of clusters that was fixed beforehand.
 """
 
 from __future__ import annotations
