@@ -143,6 +143,12 @@ class Forecast:
             facts += [_word_range(cell.sd), _word_range(cell.half_width)]
             rows.append([*facts, *([_word_deals(cell.deals)] if self.goal else [])])
         mde = max((cell.mde for cell in self.cells if cell.mde), key=lambda found: found.value, default=None)
+        seen = (
+            f"; finds a difference of {_word_range(mde)} from a fixed value with power {self.power:g} in the cell that "
+            "varies most"
+            if mde
+            else ""
+        )
         parts = [
             f"{self.name}: {tried} tried: {self.pilot_games:,} games in {word_seconds(self.pilot_seconds)}",
             f"{self.outcome} of the first strategy of each line-up (of seat 0 in self-play), averaged over a deal",
@@ -150,8 +156,7 @@ class Forecast:
             *_align(rows),
             *([f"and {hidden:,} cells that vary less"] if hidden else []),
             "",
-            f"as it stands: {self.stands}; finds a difference of {_word_range(mde)} from a fixed value with power "
-            f"{self.power:g} in the cell that varies most",
+            f"as it stands: {self.stands}{seen}",
         ]
         if self.wanted is not None and self.deals is not None:
             parts.append(
