@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import random
 import tempfile
 import time
@@ -20,6 +19,7 @@ from scipy import special
 
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, Plan, Precision, Test
+from azulsim.jobs import count_workers
 from azulsim.log import BOUNDS, Cell, Commit, OutcomeName, Shard, read_outcome, read_run
 from azulsim.runner.folder import open_folder
 from azulsim.runner.progress import word_seconds
@@ -212,6 +212,7 @@ def forecast(
         raise InputError("precision, effect: give one of them, not both")
     if type(pilot) is not int or pilot < FIRST_BATCH:
         raise InputError(f"pilot = {pilot!r}: must be a whole number of deals, at least {FIRST_BATCH}")
+    workers = count_workers(jobs)
     outcome, precision, effect = _choose_goal(experiment, outcome, precision, effect)
     plan = experiment.plan(project=project, where=where)
     drawn = random.Random(experiment.seed).sample(plan.cells, min(PILOT_CELLS, len(plan.cells)))
@@ -235,7 +236,7 @@ def forecast(
         for cell in plan.cells
         if cell.index in tried
     )
-    costs = _Costs(plan, drawn, commits, jobs or os.cpu_count() or 1)
+    costs = _Costs(plan, drawn, commits, workers)
     found = Forecast(
         name=experiment.name,
         outcome=outcome,

@@ -14,7 +14,6 @@ from __future__ import annotations
 import copy
 import json
 import math
-import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ from azulsim.config import Frozen, validate
 from azulsim.engine.record import SEAT, make_template
 from azulsim.errors import InputError, RunError, did_you_mean
 from azulsim.experiment import list_seatings
+from azulsim.jobs import count_workers
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
 from azulsim.stats import Difference, Estimate, compare_paired, estimate_mean
 from azulsim.strategy import Strategy
@@ -246,6 +246,7 @@ def tune(
     RunError
         If a strategy fails, or no searched parameter changes any game.
     """
+    workers = count_workers(jobs)
     players = _Players(search, project)
     names = _list_searched(search, players.start)
     file = Path(out) if out is not None else None
@@ -254,7 +255,7 @@ def tune(
     sources = {spec: registry.hash_sources(spec, project=project) for spec in (search.strategy, *search.against)}
     state = _State(Path(f"{file}.part") if file is not None else None, _describe_state(search, names, sources))
     try:
-        with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as threads:
+        with ThreadPoolExecutor(workers) as threads:
             table = _Table(search, players.opponents, threads)
             found = _search(search, players.start, names, table, state, progress)
             result = _validate(search, players, found, table, file)
@@ -479,7 +480,8 @@ def _make_evolution(search: Search, start: Strategy, names: list[str]) -> Any:
     rng = np.random.default_rng(search.seed)
     values = [start.params[name] for name in names]
     population = search.population or 2 * int(4 + 3 * math.log(len(names)))
-    bounds = [search.bounds.get(name, (None, None)) for name in names]
+    limits = start.definition.limits
+    bounds = [search.bounds.get(name, limits.get(name, (None, None))) for name in names]
     options = {
         "CMA_stds": [search.scale.get(name, max(0.5 * abs(start.params[name]), 0.25)) for name in names],
         "bounds": [[low for low, _ in bounds], [high for _, high in bounds]],

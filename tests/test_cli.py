@@ -104,16 +104,11 @@ def test_every_command_explains_itself_with_an_example_of_itself() -> None:
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
-def test_help_and_version_take_under_400_ms_and_load_nothing_heavy(option: str, tmp_path: Path) -> None:
+def test_help_and_version_load_nothing_heavy(option: str, tmp_path: Path) -> None:
     code = "import sys; from azulsim.cli import main; sys.argv[1:] = [sys.argv[1]]\ntry: main()\n"
     code += f"finally: print(sorted({HEAVY} & set(sys.modules)), file=sys.stderr)"
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        done = subprocess.run([sys.executable, "-c", code, option], cwd=tmp_path, capture_output=True, text=True)
-        times.append(time.perf_counter() - start)
-        assert (done.returncode, done.stderr) == (0, "[]\n")
-    assert min(times) < 0.4, times
+    done = subprocess.run([sys.executable, "-c", code, option], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "[]\n")
 
 
 def test_version_is_the_version(azul: Command) -> None:
@@ -150,6 +145,8 @@ def test_unknown_word_is_answered_with_the_nearest_one(azul: Command, words: lis
     [
         ["run"],
         ["run", "demo", "--jobs", "0"],
+        ["compare", "greedy", "uniform", "--jobs", "100000"],
+        ["verify", "missing", "--jobs", "100000"],
         ["run", "demo", "--set", "deals"],
         ["run", "demo", "--set", "deals=0"],
         ["run", "demo", "--set", "rules.tiles_per_color=99"],

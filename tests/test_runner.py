@@ -200,9 +200,9 @@ def test_failed_run_keeps_what_is_finished(fake: FakeArena) -> None:
     assert len(log.read_run("runs/fake").commits) == 1
 
 
-@pytest.mark.parametrize("jobs", [0, -1, 1.5, "2"])
+@pytest.mark.parametrize("jobs", [0, -1, 1.5, "2", 1025])
 def test_number_of_workers_is_checked(fake: FakeArena, jobs: Any) -> None:
-    with pytest.raises(InputError, match=r"jobs = .*: must be a whole number from 1 on"):
+    with pytest.raises(InputError, match=r"jobs = .*: must be a whole number from 1 to 1024"):
         runner.run(make_experiment(), jobs=jobs)
 
 

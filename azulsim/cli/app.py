@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from azulsim import __version__
+from azulsim.jobs import MAX_JOBS
 
 if TYPE_CHECKING:
     from azulsim.log import Run
@@ -45,7 +46,8 @@ app = typer.Typer(
 # Options that several commands take
 
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Worker processes; all cores if left out.")
+    int | None,
+    typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, metavar="N", help="Workers; all cores if left out."),
 ]
 Seed = Annotated[int | None, typer.Option(min=0, metavar="N", help="Root of all luck; the same seed, the same games.")]
 Deals = Annotated[int | None, typer.Option(min=1, metavar="N", help="Deals of each cell: more deals, less doubt.")]

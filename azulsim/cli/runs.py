@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -28,6 +27,7 @@ from azulsim.cli.app import (
     print_pages,
     tell,
 )
+from azulsim.jobs import count_workers
 
 if TYPE_CHECKING:
     from azulsim.log import Run
@@ -229,7 +229,7 @@ def verify(
     """
     from azulsim.replay import verify_run
 
-    found = verify_run(run_folder, jobs=jobs or os.cpu_count() or 1)
+    found = verify_run(run_folder, jobs=count_workers(jobs))
     if as_json:
         print_json(found.to_dict())
     else:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from azulsim.cli.app import AsJson, Project, RulesFile, app, print_json
+from azulsim.jobs import MAX_JOBS
 
 
 @app.command()
@@ -56,6 +57,7 @@ def tune(
             "--jobs",
             "-j",
             min=1,
+            max=MAX_JOBS,
             metavar="N",
             help="Threads; all cores if left out. Only compiled strategies gain from more than one.",
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Generator, Iterable, Sequence
@@ -15,6 +14,7 @@ from azulsim import arena, catalog, log
 from azulsim.engine.record import make_template
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, Plan, make_experiment, read_experiment
+from azulsim.jobs import count_workers
 from azulsim.log import Commit, Manifest, Run, Stopped
 from azulsim.log.manifest import find_gap, read_commits
 from azulsim.runner.evidence import look
@@ -82,7 +82,8 @@ def run(
         If the disk is full, a strategy fails that must not, or playing fails in a way that no log row can hold.
         Finished shards are kept.
     """
-    _check_options(jobs, timeout, on_failure)
+    workers = count_workers(jobs)
+    _check_options(timeout, on_failure)
     if not isinstance(experiment, Experiment):
         where = where or str(experiment)
         experiment = read_experiment(experiment, project=project)
@@ -95,7 +96,7 @@ def run(
         _rehearse(plan, project)
     manifest = open_folder(folder, plan, project, share)
     done = [commit for commit in read_commits(folder) if not find_gap(folder, commit)]
-    sitting = _Sitting(plan, manifest, folder, project, jobs or os.cpu_count() or 1, timeout, on_failure, progress)
+    sitting = _Sitting(plan, manifest, folder, project, workers, timeout, on_failure, progress)
     is_settled = plan.experiment.stop is None or manifest.stopped is not None
     if len(done) < manifest.n_own_shards or not is_settled:
         try:
@@ -111,9 +112,7 @@ def run(
     return log.read_run(folder)
 
 
-def _check_options(jobs: int | None, timeout: float, on_failure: str) -> None:
-    if jobs is not None and (type(jobs) is not int or jobs < 1):
-        raise InputError(f"jobs = {jobs!r}: must be a whole number from 1 on")
+def _check_options(timeout: float, on_failure: str) -> None:
     if not timeout > 0:
         raise InputError(f"timeout = {timeout!r}: must be a number of seconds above 0")
     if on_failure not in get_args(OnFailure):

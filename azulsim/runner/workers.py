@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Sequence
 
 import joblib
 
@@ -11,12 +11,13 @@ from azulsim.runner.tasks import Task, play_here
 from azulsim.runner.watching import play_watched
 
 
-def spread(tasks: Iterable[Task], workers: int) -> Generator[Commit, None, None]:
+def spread(tasks: Sequence[Task], workers: int) -> Generator[Commit, None, None]:
     """Yield the commits of all tasks, as they are finished.
 
     Workers are threads: compiled games free the interpreter, and all others are played in child processes.
     """
-    if workers == 1:
+    workers = min(workers, len(tasks))
+    if workers <= 1:
         yield from map(play_shard, tasks)
         return
     parallel = joblib.Parallel(n_jobs=workers, backend="threading", return_as="generator_unordered")
