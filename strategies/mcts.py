@@ -12,24 +12,17 @@ from azulsim.strategy.trees import TREE, grow_tree
 
 
 @strategy(
-    params={
-        "playouts": 300.0,
-        "rounds": 0.0,
-        "greed": 0.9,
-        "explore": 0.3,
-        "scale": 20.0,
-        "win": 40.0,
-        **WEIGHTS,
-    },
+    params={"playouts": 300.0, "rounds": 0.0, "greed": 0.9, "explore": 0.3, "scale": 20.0, "win": 40.0},
     workspace=TREE.itemsize,
 )
 def mcts(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """Try the moves in `playouts` playouts to the end of the round and `rounds` more; play the one tried most.
 
     A playout plays the best-ranked move with probability `greed`, else any; `explore` weighs what is yet untried,
-    `scale` is the margin that counts as three quarters of a win, `win` what winning counts beside the margin; the rest
-    are weights of the evaluation.
+    `scale` is the margin that counts as three quarters of a win, `win` what winning counts beside the margin. The
+    weights of the evaluation are those of `alpha_beta_2`, `alpha_beta_3` or `alpha_beta_4`, whichever is made for the
+    number of players.
     """
-    tree = workspace.view(TREE)[0]
+    tree, weights = workspace.view(TREE)[0], WEIGHTS[scratch["players"] - 2]
     playouts, rounds = int(params[0]), int(params[1])
-    return grow_tree(scratch, moves, key, tree, playouts, rounds, params[2], params[3], params[4], params[5], params, 6)
+    return grow_tree(scratch, moves, key, tree, playouts, rounds, params[2], params[3], params[4], params[5], weights)

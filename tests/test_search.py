@@ -113,9 +113,9 @@ class Player:
         return self.memory.view(TREE)[0]
 
 
-def make_ranking() -> Any:
+def make_ranking(players: int) -> Any:
     ranking = np.zeros(1, RANKING)[0]
-    set_weights(ranking["evaluation"], make_strategy("alpha_beta").param_array, 2)
+    set_weights(ranking["evaluation"], WEIGHTS[players - 2])
     return ranking
 
 
@@ -139,7 +139,7 @@ def play_copy(games: Record, code: int) -> Record:
 
 @pytest.mark.parametrize(("variant", "players"), [("standard", 2), ("standard", 3), ("gray", 2), ("joker", 2)])
 def test_a_large_budget_gives_the_value_of_full_minimax(variant: str, players: int) -> None:
-    ranking, player = make_ranking(), Player(f"alpha_beta(nodes=1000000, win={WIN})")
+    ranking, player = make_ranking(players), Player(f"alpha_beta(nodes=1000000, win={WIN})")
     for games in some_positions(VARIANTS[variant], players, 8, most_takes=3):
         player.memory[:] = 0
         root = int(games["seat"][0])
@@ -150,7 +150,7 @@ def test_a_large_budget_gives_the_value_of_full_minimax(variant: str, players: i
 
 
 def test_values_of_games_that_end_are_their_results() -> None:
-    ranking, ledger, n_ends = make_ranking(), np.zeros(MAX_PLAYERS, LEDGER), 0
+    ranking, ledger, n_ends = make_ranking(3), np.zeros(MAX_PLAYERS, LEDGER), 0
     for seed in range(60):
         *_, games = random_game(Rules(), 3, seed)
         while count_takes(games):
@@ -170,7 +170,7 @@ def test_values_of_games_that_end_are_their_results() -> None:
 
 
 def test_values_stay_the_same_when_the_round_is_tiled() -> None:
-    ranking, ledger = make_ranking(), np.zeros(MAX_PLAYERS, LEDGER)
+    ranking, ledger = make_ranking(2), np.zeros(MAX_PLAYERS, LEDGER)
     for games in some_positions(Rules(), 2, 60):
         while count_takes(games):
             play(games[0], legal_codes(games[0])[0])
@@ -181,13 +181,23 @@ def test_values_stay_the_same_when_the_round_is_tiled() -> None:
             assert value_margin(games[0], ranking["evaluation"], 1, 0) == -before
 
 
-def test_weights_are_those_that_were_found() -> None:
-    file = find("strategies", "alpha_beta").path.parent / "weights" / "alpha_beta.toml"
-    found = tomllib.loads(file.read_text(encoding="utf-8"))
-    assert WEIGHTS.items() <= found["weights"].items()
-    assert found["verdict"].startswith("improved")
-    for spec in ("alpha_beta", "mcts"):
-        assert WEIGHTS.items() <= make_strategy(spec).params.items()
+@pytest.mark.parametrize(("players", "taken"), [(2, "weights"), (3, "start"), (4, "start")])
+def test_weights_are_those_of_the_searches(players: int, taken: str) -> None:
+    """At three and four players the search found nothing better than its start."""
+    name = f"alpha_beta_{players}"
+    found = tomllib.loads((find("strategies", name).path.parent / "weights" / f"{name}.toml").read_text("utf-8"))
+    params = make_strategy(name).params
+    assert params == found[taken] | {"nodes": params["nodes"]}
+    assert list(params.values())[2:] == WEIGHTS[players - 2].tolist()
+    assert found["search"]["players"] == players
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_alpha_beta_plays_as_the_one_made_for_the_table(players: int) -> None:
+    picking, made = Player("alpha_beta(nodes=200)"), Player(f"alpha_beta_{players}(nodes=200)")
+    for games in some_positions(Rules(), players, 12):
+        assert picking.move(games) == made.move(games)
+        assert picking.search["value"] == made.search["value"]
 
 
 # ---- moves ranked and taken back
@@ -208,7 +218,7 @@ def test_taking_a_move_back_restores_the_game(variant: str) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_ranked_moves_are_all_moves_but_doubles_with_their_values(variant: str) -> None:
-    ranking, stack = make_ranking(), np.zeros(MAX_LEGAL, np.int64)
+    ranking, stack = make_ranking(2), np.zeros(MAX_LEGAL, np.int64)
     for games in some_positions(VARIANTS[variant], 2, 30):
         game = games[0]
         seat = int(game["seat"])

@@ -56,7 +56,7 @@ in its column, the tiles of its color. `starter`: the seat starts the next round
 HORIZONS = ("late3", "late4")
 """What promises are worth when the longest row of all walls has 3 or 4 tiles, as a factor."""
 
-WEIGHTS = {
+WEIGHTS_2 = {
     "column1": -2.599,
     "column2": -4.675,
     "column3": -6.244,
@@ -87,7 +87,70 @@ WEIGHTS = {
     "late3": 0.8001,
     "late4": 0.5548,
 }
-"""Weights found by play, at two players (docs/SEARCH.md): the defaults of the bundled searches."""
+WEIGHTS_3 = {
+    "column1": -0.72,
+    "column2": -1.545,
+    "column3": -2.455,
+    "column4": -2.471,
+    "color1": -0.789,
+    "color2": -1.548,
+    "color3": -2.172,
+    "color4": -2.636,
+    "row1": 2.844,
+    "row2": 4.725,
+    "row3": 5.626,
+    "row4": 5.456,
+    "near": 0.249,
+    "line2_1": -1.622,
+    "line3_1": -1.458,
+    "line3_2": -2.422,
+    "line4_1": -1.644,
+    "line4_2": -1.712,
+    "line4_3": -2.441,
+    "line5_1": -1.589,
+    "line5_2": -2.134,
+    "line5_3": -1.661,
+    "line5_4": -2.417,
+    "line_points": 0.212,
+    "line_column": 1.653,
+    "line_color": 0.28,
+    "starter": 1.041,
+    "late3": 1.282,
+    "late4": 1.394,
+}
+WEIGHTS_4 = {
+    "column1": -0.331,
+    "column2": -1.029,
+    "column3": -2.048,
+    "column4": -2.569,
+    "color1": -1.314,
+    "color2": -1.967,
+    "color3": -2.865,
+    "color4": -2.855,
+    "row1": 3.803,
+    "row2": 6.574,
+    "row3": 8.727,
+    "row4": 11.29,
+    "near": 0.236,
+    "line2_1": -2.051,
+    "line3_1": -1.033,
+    "line3_2": -1.404,
+    "line4_1": -0.783,
+    "line4_2": -0.58,
+    "line4_3": -1.122,
+    "line5_1": -2.136,
+    "line5_2": -1.338,
+    "line5_3": -0.481,
+    "line5_4": -1.2,
+    "line_points": 0.447,
+    "line_column": 1.054,
+    "line_color": -0.302,
+    "starter": 1.63,
+    "late3": 1.279,
+    "late4": 1.409,
+}
+WEIGHTS = np.array([[*weights.values()] for weights in (WEIGHTS_2, WEIGHTS_3, WEIGHTS_4)])
+"""Weights found by play (docs/SEARCH.md), the defaults of the bundled searches: ``WEIGHTS[players - 2]``."""
 
 _COLUMN, _COLOR, _ROW, _NEAR = (FEATURES.index(name) for name in ("column1", "color1", "row1", "near"))
 _LINE_POINTS, _LINE_COLUMN, _LINE_COLOR, _STARTER = (
@@ -116,14 +179,14 @@ one game, before which all of it is zeroed."""
 
 
 @compiled
-def set_weights(evaluation: Any, params: Any, first: Any) -> None:
-    """Set the weights from `params[first:]`, in the order of `FEATURES` and `HORIZONS`; they stay for a whole game."""
+def set_weights(evaluation: Any, weights: Any) -> None:
+    """Set the weights, in the order of `FEATURES` and `HORIZONS`; they stay for a whole game."""
     for i in range(len(FEATURES)):
-        evaluation.weights[i] = round(params[first + i] * UNIT)
+        evaluation.weights[i] = round(weights[i] * UNIT)
     for longest in range(6):
         evaluation.horizon[longest] = UNIT
-    evaluation.horizon[3] = round(params[first + len(FEATURES)] * UNIT)
-    evaluation.horizon[4] = round(params[first + len(FEATURES) + 1] * UNIT)
+    evaluation.horizon[3] = round(weights[len(FEATURES)] * UNIT)
+    evaluation.horizon[4] = round(weights[len(FEATURES) + 1] * UNIT)
 
 
 @compiled

@@ -8,8 +8,8 @@ greedy play to the end of the round. Iterations raise the budget until the nodes
 any more: then the value is exact.
 
 A costly move that turns out better than all before it is searched again as if it cost nothing. Two players play against
-each other; at three and four, the others are taken to play against the one who searches (paranoid search), within the
-same costs: a rival pays for every move that does not serve its own board best.
+each other; at three and four, the others are taken to play against the one who searches (paranoid search), within
+costs that are twice those of the one who searches: a rival pays for every move that does not serve its own board best.
 
 Values hold for the side to move: the searching seat, or its rivals. Numba cannot keep recursive functions on disk, so
 the search keeps a stack of frames itself.
@@ -46,6 +46,8 @@ COST_OF_ANY = 4
 """Cost of every move but the first."""
 COST_OF_PLACE = np.array([round(0.8 * STEP * np.log2(i + 1)) for i in range(4096)], np.int64)
 """Cost of a move by the number of moves before it."""
+COST_TO_RIVALS = 2
+"""What a rival pays for each unit of cost at 3 and 4 players, since rivals do not really conspire."""
 
 _N_TABLE = 1 << 14
 _N_STACK = 1 << 14
@@ -108,7 +110,7 @@ that of `code`, the best move, in `evaluation.UNIT`s; `is_pruned` is 1 unless th
 
 
 @compiled
-def find_move(game: Any, moves: Any, search: Any, nodes: Any, win: Any, params: Any, first: Any) -> Any:
+def find_move(game: Any, moves: Any, search: Any, nodes: Any, win: Any, weights: Any) -> Any:
     """Search for the best of the allowed moves; return its code.
 
     Parameters
@@ -122,10 +124,10 @@ def find_move(game: Any, moves: Any, search: Any, nodes: Any, win: Any, params: 
         Positions that may be looked at, at least 1.
     win : float
         Points that winning the game counts beside the margin.
-    params, first : float64[], int
-        Weights of the evaluation are `params[first:]`.
+    weights : float64[]
+        Weights of the evaluation, in the order of `FEATURES` and `HORIZONS`.
     """
-    set_weights(search.ranking.evaluation, params, first)
+    set_weights(search.ranking.evaluation, weights)
     search.generation += 1
     search.root, search.win = game.seat, round(win * UNIT)
     search.limit, search.nodes, search.iterations, search.is_stopped = max(1, nodes), 0, 0, 0
@@ -250,6 +252,8 @@ def play_next(game: Any, search: Any, ply: Any) -> bool:
         frame.is_scout = 1 - frame.is_scout
     if frame.is_scout:
         bring_next(search.stack, frame)
+        if game.players > 2 and game.seat != search.root:
+            frame.cost *= COST_TO_RIVALS
         if frame.cost > frame.budget:
             search.is_pruned = 1
             return False

@@ -75,8 +75,7 @@ def grow_tree(
     explore: Any,
     scale: Any,
     win: Any,
-    params: Any,
-    first: Any,
+    weights: Any,
 ) -> Any:
     """Play out from the position, each time a little wiser; return the code of the move tried most.
 
@@ -101,10 +100,10 @@ def grow_tree(
         Margin in points that counts as three quarters of a win.
     win : float
         Points that winning the game counts beside the margin.
-    params, first : float64[], int
-        Weights of the evaluation are `params[first:]`.
+    weights : float64[]
+        Weights of the evaluation, in the order of `FEATURES` and `HORIZONS`.
     """
-    set_weights(tree.ranking.evaluation, params, first)
+    set_weights(tree.ranking.evaluation, weights)
     tree.n_nodes = tree.n_edges = 0
     add_node(game, moves, tree, _N_STACK)
     ledger = np.zeros(MAX_PLAYERS, LEDGER)
