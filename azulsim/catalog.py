@@ -215,6 +215,8 @@ def _find_in_file(kind: Kind, name: str) -> Entry:
     names = [entry.name for entry in entries]
     if not wanted:
         raise InputError(f"{text} holds {len(entries)} {kind}; choose one as {text}:NAME{did_you_mean('', names)}")
+    if kind == "strategies" and wanted not in names and wanted in _functions_in(path):
+        return Entry(kind, wanted, path, "path", "A function without a decorator.")
     if names.count(wanted) != 1:
         raise InputError(f"{text} holds no {_ONE[kind]} {wanted!r}{did_you_mean(wanted, names)}")
     return entries[names.index(wanted)]
@@ -285,6 +287,11 @@ def _strategies_in(tree: ast.Module) -> Iterator[_Found]:
         if decorators & {"strategy", "wrapper"}:
             summary = _first_line(ast.get_docstring(node)) or _first_line(ast.get_docstring(tree))
             yield _Found(node.name, summary, "wrapper" in decorators)
+
+
+def _functions_in(path: Path) -> list[str]:
+    """Return the names of all functions at the top of a Python file."""
+    return [node.name for node in ast.parse(_read_bytes(path)).body if isinstance(node, ast.FunctionDef)]
 
 
 def _name_of(decorator: ast.expr) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from azulsim.catalog import Entry, find, list_entries, load_module, source_hash
 from azulsim.errors import InputError
-from azulsim.strategy import Definition, Strategy, Wrapper
+from azulsim.strategy import Definition, Strategy, Wrapper, strategy
 from azulsim.strategy.definition import Speed
 from azulsim.strategy.parameters import merge_params
 from azulsim.strategy.wrapping import Wrap
@@ -179,6 +179,8 @@ def hash_sources(spec: str, *, project: Path | None = None) -> str:
 def load_definition(entry: Entry) -> Definition | Wrapper:
     """Import the file of an entry and return what it defines."""
     definition = getattr(load_module(entry), entry.name, None)
+    if inspect.isfunction(definition):  # named by its path, it needs no decorator
+        return strategy(definition)
     if not isinstance(definition, Definition | Wrapper):
         raise InputError(f"{entry.path}: {entry.name!r} is not a strategy; decorate it with @strategy of azulsim")
     return definition
@@ -210,7 +212,8 @@ def describe(spec: str, *, project: Path | None = None) -> list[dict[str, Any]]:
                 "doc": definition.doc,
                 "about": inspect.getdoc(inspect.getmodule(definition.function)) or "",
                 "kind": "wrapper" if isinstance(definition, Wrapper) else _KINDS[definition.shape],
-                "parameters": merge_params(part.name, part.name, definition.defaults, part.params),
+                "limits": {name: list(limits) for name, limits in definition.limits.items()},
+                "parameters": merge_params(str(part), definition, part.params),
                 "path": str(entry.path),
             }
         )

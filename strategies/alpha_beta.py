@@ -12,27 +12,28 @@ from azulsim.strategy.evaluation import WEIGHTS, WEIGHTS_2, WEIGHTS_3, WEIGHTS_4
 from azulsim.strategy.search import SEARCH, find_move
 
 _BUDGET = {"nodes": 2000.0, "win": 20.0}
+_LIMITS = {"nodes": (1, 1e9), "win": (0, 1000)}
 
 
-@strategy(params={**_BUDGET, **WEIGHTS_2}, workspace=SEARCH.itemsize)
+@strategy(params={**_BUDGET, **WEIGHTS_2}, workspace=SEARCH.itemsize, limits=_LIMITS)
 def alpha_beta_2(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """Search as `alpha_beta` does; the weights of the evaluation are parameters, by default those for two players."""
     return find_move(scratch, moves, workspace.view(SEARCH)[0], int(params[0]), params[1], params[2:])
 
 
-@strategy(params={**_BUDGET, **WEIGHTS_3}, workspace=SEARCH.itemsize)
+@strategy(params={**_BUDGET, **WEIGHTS_3}, workspace=SEARCH.itemsize, limits=_LIMITS)
 def alpha_beta_3(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """Search as `alpha_beta` does; the weights of the evaluation are parameters, by default those for three players."""
     return find_move(scratch, moves, workspace.view(SEARCH)[0], int(params[0]), params[1], params[2:])
 
 
-@strategy(params={**_BUDGET, **WEIGHTS_4}, workspace=SEARCH.itemsize)
+@strategy(params={**_BUDGET, **WEIGHTS_4}, workspace=SEARCH.itemsize, limits=_LIMITS)
 def alpha_beta_4(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """Search as `alpha_beta` does; the weights of the evaluation are parameters, by default those for four players."""
     return find_move(scratch, moves, workspace.view(SEARCH)[0], int(params[0]), params[1], params[2:])
 
 
-@strategy(params=_BUDGET, workspace=SEARCH.itemsize)
+@strategy(params=_BUDGET, workspace=SEARCH.itemsize, limits=_LIMITS)
 def alpha_beta(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """Search to the end of the round, looking at `nodes` positions a move; at 3 and 4 players all others are rivals.
 

@@ -14,6 +14,14 @@ from azulsim.strategy.trees import TREE, grow_tree
 @strategy(
     params={"playouts": 300.0, "rounds": 0.0, "greed": 0.9, "explore": 0.3, "scale": 20.0, "win": 40.0},
     workspace=TREE.itemsize,
+    limits={
+        "playouts": (1, 1e9),
+        "rounds": (0, 100),
+        "greed": (0, 1),
+        "explore": (0, 100),
+        "scale": (0.01, 1e6),
+        "win": (0, 1000),
+    },
 )
 def mcts(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
     """Try the moves in `playouts` playouts to the end of the round and `rounds` more; play the one tried most.

@@ -23,7 +23,7 @@ CENTER = 0x0001001001001001
 """The bit of the center in each color's lane of `moves.mask`."""
 
 
-@wrapper
+@wrapper(limits={"eps": (0, 1)})
 def noisy(position: Any, moves: Any, key: Any, *, eps: float = 0.1) -> None:
     """Play any move, each as likely as the others, with probability `eps`; else play as the strategy inside.
 

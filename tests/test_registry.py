@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from playing import assert_same, play
 
 from azulsim.errors import AzulsimError, InputError
 from azulsim.registry import Spec, canonical_spec, hash_sources, list_strategies, make_strategy, parse_spec
+from azulsim.strategy import strategy
 
 NAMES = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True).filter(lambda name: not _is_keyword(name))
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -182,6 +184,26 @@ def test_a_file_in_the_project_is_found_by_name(tmp_path: Path, monkeypatch: pyt
     assert make_strategy("first").speed == "plain"
 
 
+def test_a_bare_function_is_a_whole_strategy(tmp_path: Path) -> None:
+    file = tmp_path / "bare.py"
+    file.write_text("def mine(move, *, love=0):\n    return move.gain + love * move.placed\n")
+    player = make_strategy(f"{file}:mine(love=0)")
+    assert player.params == {"love": 0.0}
+    assert_same(play(player, players=2), play("greedy", players=2))
+
+
+def test_a_value_outside_its_limits_is_refused() -> None:
+    with pytest.raises(InputError, match=r"noisy\(greedy, eps=2\): parameter eps = 2: must be from 0 to 1"):
+        make_strategy("noisy(greedy, eps=2)")
+    with pytest.raises(InputError, match=r"greedy\(love=1\): 'greedy' has no parameter 'love'; it has none"):
+        make_strategy("greedy(love=1)")
+    with pytest.raises(InputError, match="many: parameter n = 9: must be from 0 to 5"):
+
+        @strategy(limits={"n": (0, 5)})
+        def many(move: Any, *, n: int = 9) -> float:
+            return n
+
+
 def test_an_edited_file_is_read_anew(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     results = []
@@ -195,7 +217,7 @@ def test_an_edited_file_is_read_anew(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("from azulsim.strategy import strategy\n@strategy\ndef mine(move)\n    return 0\n", "line 3|cannot be read"),
-        ("def mine(move):\n    return move.gain\n", "mine"),
+        ("def mine(moves):\n    return 0\n", "parameters .moves. are of no known kind"),
         ("from azulsim.strategy import strategy\n@strategy\ndef mine(board):\n    return 0\n", "of no known kind"),
         (
             "from azulsim.strategy import strategy\n@strategy\ndef mine(move, *, love):\n    return 0\n",

@@ -35,7 +35,9 @@ def _format(part: dict[str, Any]) -> str:
     width = max(map(len, params), default=0)
     lines = [part["spec"], "", *part["doc"].splitlines(), "", *part["about"].splitlines()]
     if params:
-        lines += ["", "parameters", *(f"  {name:<{width}} = {value:g}" for name, value in params.items())]
+        ranges = {name: f"  ({low:g} to {high:g})" for name, (low, high) in part["limits"].items()}
+        lines += ["", "parameters"]
+        lines += [f"  {name:<{width}} = {value:g}{ranges.get(name, '')}" for name, value in params.items()]
     facts = {"kind": part["kind"], "file": part["path"]}
     return "\n".join([*lines, "", *(f"{name}  {value}" for name, value in facts.items())])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, overload
 
@@ -23,7 +23,15 @@ from azulsim.engine.scoring import (
     make_scored_general,
 )
 from azulsim.errors import InputError, StrategyError, did_you_mean
-from azulsim.strategy.parameters import as_param_array, first_telling_line, list_names, merge_params, split_parameters
+from azulsim.strategy.parameters import (
+    Limits,
+    as_param_array,
+    check_limits,
+    first_telling_line,
+    list_names,
+    merge_params,
+    split_parameters,
+)
 from azulsim.strategy.wrapping import Wrap
 
 Shape = Literal["score", "score_position", "choose", "move"]
@@ -63,6 +71,8 @@ class Definition:
     place : function or None
         ``place(spot, *, ...)`` scores the spaces for a tile on a wall with a choice; its keyword parameters are
         parameters of the strategy. Without one the engine's default is used.
+    limits : dict
+        Lowest and highest value of the parameters that not every number fits.
     """
 
     function: Callable[..., Any]
@@ -71,6 +81,7 @@ class Definition:
     workspace: int = 0
     reads_only: bool = False
     place: Callable[..., Any] | None = None
+    limits: Limits = field(default_factory=dict)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself, as in a test of a score on one made-up move."""
@@ -96,6 +107,7 @@ def strategy(
     workspace: int = 0,
     reads_only: bool = False,
     place: Callable[..., Any] | None = None,
+    limits: Limits | None = None,
 ) -> Callable[[Callable[..., Any]], Definition]: ...
 
 
@@ -106,18 +118,21 @@ def strategy(
     workspace: int = 0,
     reads_only: bool = False,
     place: Callable[..., Any] | None = None,
+    limits: Limits | None = None,
 ) -> Definition | Callable[[Callable[..., Any]], Definition]:
     """Make a function a strategy; use as a decorator.
 
     The names of the function's positional parameters say which kind it is: ``score(move)``, ``score(move,
     position)``, ``choose(view, moves, rng)``, or a compiled ``move(scratch, moves, key, params, workspace)``.
     Keyword-only parameters with numbers as defaults are the strategy's own parameters; a compiled move names its own
-    in `params`, and reads them from the array in that order.
+    in `params`, and reads them from the array in that order. `limits` gives the lowest and highest value of
+    parameters that not every number fits, as in ``limits={"nodes": (1, 1e9)}``.
 
     Raises
     ------
     InputError
-        If the function has another shape, or a parameter without a number as its default.
+        If the function has another shape, a parameter without a number as its default, or limits that its defaults
+        break.
     """
 
     def define(function: Callable[..., Any]) -> Definition:
@@ -127,7 +142,8 @@ def strategy(
         own = dict(params or defaults)
         if place is not None:
             _check_place(function.__name__, place, own)
-        return Definition(function, shape, own, workspace, reads_only, place)
+        check_limits(function.__name__, own, limits or {})
+        return Definition(function, shape, own, workspace, reads_only, place, limits or {})
 
     return define if function is None else define(function)
 
@@ -188,7 +204,7 @@ class Strategy:
         self.spec = spec or definition.name
         self._cache_key = cache_key
         self.wraps = tuple(wraps)
-        self.params = merge_params(self.spec, definition.name, definition.defaults, params or {})
+        self.params = merge_params(self.spec, definition, params or {})
         if speed is not None and speed not in SPEEDS[definition.shape]:
             raise InputError(
                 f"{self.spec}: cannot run {speed}; a strategy of this kind runs {' or '.join(SPEEDS[definition.shape])}"

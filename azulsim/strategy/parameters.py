@@ -6,13 +6,32 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, Protocol
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
 from azulsim.errors import InputError, did_you_mean
+
+Limits = Mapping[str, tuple[float, float]]
+"""Lowest and highest value of some parameters."""
+
+
+class HasParams(Protocol):
+    """A strategy or a wrapper as its author wrote it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def defaults(self) -> Mapping[str, float]:
+        """Its parameters with their default values."""
+
+    @property
+    def limits(self) -> Limits:
+        """What values they may have, where not every number fits."""
 
 
 def split_parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, float]]:
@@ -55,20 +74,35 @@ def list_names(function: Callable[..., Any]) -> set[str]:
     return names
 
 
-def merge_params(spec: str, name: str, defaults: Mapping[str, float], given: Mapping[str, float]) -> dict[str, float]:
+def merge_params(spec: str, of: HasParams, given: Mapping[str, float]) -> dict[str, float]:
     """Return the parameters of a strategy or wrapper, those given in place of the defaults, in order of definition.
 
     Raises
     ------
     InputError
-        For a parameter it has not, or a value that is no finite number.
+        For a parameter it has not, or a value that is no finite number or outside its limits.
     """
     for key, value in given.items():
-        if key not in defaults:
-            raise InputError(f"{spec}: {name!r} has no parameter {key!r}" + did_you_mean(key, defaults))
+        if key not in of.defaults:
+            known = did_you_mean(key, of.defaults) if of.defaults else "; it has none"
+            raise InputError(f"{spec}: {of.name!r} has no parameter {key!r}{known}")
         if not math.isfinite(value):
             raise InputError(f"{spec}: parameter {key} = {value}: must be a finite number")
-    return {**defaults, **given}
+    check_limits(spec, given, of.limits)
+    return {**of.defaults, **given}
+
+
+def check_limits(spec: str, params: Mapping[str, float], limits: Limits) -> None:
+    """Complain of the first parameter that lies outside its limits.
+
+    Raises
+    ------
+    InputError
+        Naming parameter, value and limits.
+    """
+    for key, (low, high) in limits.items():
+        if key in params and not low <= params[key] <= high:
+            raise InputError(f"{spec}: parameter {key} = {params[key]:g}: must be from {low:g} to {high:g}")
 
 
 def as_param_array(params: Mapping[str, float]) -> npt.NDArray[np.float64]:

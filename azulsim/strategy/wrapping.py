@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from azulsim.engine.narrowing import address_of_narrowing, make_narrowing
 from azulsim.errors import InputError, StrategyError
-from azulsim.strategy.parameters import as_param_array, first_telling_line, merge_params, split_parameters
+from azulsim.strategy.parameters import (
+    Limits,
+    as_param_array,
+    check_limits,
+    first_telling_line,
+    merge_params,
+    split_parameters,
+)
 
 
 @dataclass(frozen=True)
@@ -26,10 +33,13 @@ class Wrapper:
         ``narrow(position, moves, key, *, ...)``.
     defaults : dict
         Its parameters, all numbers, with their default values.
+    limits : dict
+        Lowest and highest value of the parameters that not every number fits.
     """
 
     function: Callable[..., Any]
     defaults: Mapping[str, float]
+    limits: Limits = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -42,26 +52,41 @@ class Wrapper:
         return inspect.getdoc(self.function) or inspect.getdoc(inspect.getmodule(self.function)) or ""
 
 
-def wrapper(function: Callable[..., Any]) -> Wrapper:
+@overload
+def wrapper(function: Callable[..., Any]) -> Wrapper: ...
+@overload
+def wrapper(*, limits: Limits) -> Callable[[Callable[..., Any]], Wrapper]: ...
+
+
+def wrapper(
+    function: Callable[..., Any] | None = None, *, limits: Limits | None = None
+) -> Wrapper | Callable[[Callable[..., Any]], Wrapper]:
     """Make a function a wrapper around any strategy, as in `noisy(greedy, eps=0.1)`; use as a decorator.
 
     The function has the parameters ``(position, moves, key)``, then keyword-only ones of its own with numbers as
     defaults. It is compiled. It clears bits of `moves.mask`, `moves.joker_mask` and `moves.open`
     (`azulsim.engine.record.ALLOWED`), which the toolbox reads and changes; what is left goes to the strategy inside.
-    A wish that would leave no move is not heard, and none can allow a move that was not legal.
+    A wish that would leave no move is not heard, and none can allow a move that was not legal. `limits` gives the
+    lowest and highest value of parameters that not every number fits.
 
     Raises
     ------
     InputError
-        If the function has another shape, or a parameter without a number as its default.
+        If the function has another shape, a parameter without a number as its default, or limits that its defaults
+        break.
     """
-    names, defaults = split_parameters(function)
-    if names != ("position", "moves", "key"):
-        raise InputError(
-            f"wrapper {function.__name__!r}: parameters ({', '.join(names)}) are of no known kind; write "
-            "(position, moves, key), then * and parameters of its own"
-        )
-    return Wrapper(function, defaults)
+
+    def define(function: Callable[..., Any]) -> Wrapper:
+        names, defaults = split_parameters(function)
+        if names != ("position", "moves", "key"):
+            raise InputError(
+                f"wrapper {function.__name__!r}: parameters ({', '.join(names)}) are of no known kind; write "
+                "(position, moves, key), then * and parameters of its own"
+            )
+        check_limits(function.__name__, defaults, limits or {})
+        return Wrapper(function, defaults, limits or {})
+
+    return define if function is None else define(function)
 
 
 class Wrap:
@@ -81,7 +106,7 @@ class Wrap:
     def __init__(self, wrapper: Wrapper, params: Mapping[str, float], *, spec: str, cache_key: str | None) -> None:
         self.wrapper = wrapper
         self.spec = spec
-        self.params = merge_params(spec, wrapper.name, wrapper.defaults, params)
+        self.params = merge_params(spec, wrapper, params)
         self._key = None if cache_key is None else f"{cache_key}:{wrapper.name}"
 
     @cached_property
