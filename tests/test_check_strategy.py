@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_cli import Command, Done, azul
@@ -87,6 +88,12 @@ def test_a_slow_fallback_is_a_fault_that_says_why(tmp_path: Path) -> None:
 def test_an_unknown_strategy_is_bad_input() -> None:
     with pytest.raises(InputError, match="unknown strategy 'gredy'"):
         check_strategy("gredy")
+
+
+@pytest.mark.parametrize("deals", [0, 10_001, 1.5])
+def test_number_of_deals_is_bounded(deals: Any) -> None:
+    with pytest.raises(InputError, match=f"deals = {deals}: must be a whole number from 1 to 10000"):
+        check_strategy("greedy", deals=deals)
 
 
 def test_the_commands(azul: Command, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from azulsim.arena import Block, Tables, play_block
+from azulsim.errors import InputError
 from azulsim.experiment import list_seatings
 from azulsim.registry import make_strategy
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, VARIANTS, Rules
@@ -24,6 +25,9 @@ from azulsim.strategy.definition import SPEEDS
 SEED = 1
 COMPANION = "uniform"
 """Who sits at the table besides: play without a plan brings about rare positions."""
+
+MAX_DEALS = 10_000
+"""All games under one kind of rules are in memory at once."""
 
 SPEED_RUNS = 5
 SECONDS_PER_RUN = 0.2
@@ -82,13 +86,15 @@ def check_strategy(spec: str, *, deals: int = 4, project: Path | None = None) ->
     Raises
     ------
     InputError
-        If the spec names no strategy.
+        If the spec names no strategy, or `deals` is not a whole number from 1 to `MAX_DEALS`.
 
     Examples
     --------
     >>> check_strategy("greedy", deals=1).is_good
     True
     """
+    if type(deals) is not int or not 1 <= deals <= MAX_DEALS:
+        raise InputError(f"deals = {deals!r}: must be a whole number from 1 to {MAX_DEALS}")
     return _Examination(spec, deals, project).hold()
 
 
