@@ -340,6 +340,12 @@ def test_full_disk_leaves_earlier_shards(copy: Path, monkeypatch: pytest.MonkeyP
     assert [item.shard for item in log.read_run(copy).commits] == [SHARDS[0].name, SHARDS[2].name]
 
 
+def test_data_dictionary_lists_the_folders_that_a_run_has() -> None:
+    page = describe_tables()
+    stored = {name for name, table in schema.TABLES.items() if not table.is_view}
+    assert {name for name in schema.TABLES if f"{name}/" in page} == stored
+
+
 def test_data_dictionary_is_up_to_date() -> None:
     page = Path(__file__).parents[1] / "docs" / "DATA.md"
     assert page.read_text() == describe_tables(), "run: python -m azulsim.log.dictionary > docs/DATA.md"

@@ -18,7 +18,7 @@ Every table of a run folder, column by column. This page is made from `azulsim/s
 | `manifest.json` | what was asked and how it was made: cells, line-ups, seatings, specs, seed, versions, times |
 | `experiment.toml` | the experiment with every default spelled out; `azulsim run` plays it again |
 | `environment.json` | Python, machine, versions of the libraries |
-| `games/ rounds/ moves/ placements/` | the tables, a parquet file a shard; as deep as the experiment's `log` says |
+| `games/ rounds/ moves/` | the tables, a parquet file a shard; as deep as the experiment's `log` says |
 | `failures/` | games that a strategy spoiled, if any; other tables lack all seatings of that deal in that cell |
 | `commits/` | a marker a shard, written last: rows, bytes and content hash of its tables |
 
@@ -30,7 +30,8 @@ run and does not count.
 
 With azulsim: `run = azulsim.read_run("runs/demo")`, then `run.moves(columns=[...], filters={"players": 2})` and so
 on for a pandas frame, or `run.sql("select ... from moves join seats using (cell, seating, seat)")` for DuckDB.
-Without: `pandas.read_parquet("runs/demo/moves")`, or any other reader of parquet.
+Without: `pandas.read_parquet("runs/demo/moves")`, or any other reader of parquet. That reads every file in the folder,
+also what an interrupted shard left there; so do this with finished runs in which `azulsim verify` finds no such file.
 
 ## Keys and joins
 

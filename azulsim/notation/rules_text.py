@@ -78,7 +78,7 @@ def _format_value(value: Any) -> str:
 
 
 SUMMARIES = {
-    "standard": "the printed rules of the base game, coloured wall",
+    "standard": "the printed rules of the base game, colored wall",
     "gray": "the gray side: any color may go to any column, no color twice in a row or column",
     "joker": "the base game with joker tiles",
     "gray-joker": "the gray side with joker tiles",
