@@ -7,6 +7,7 @@ is found even if whoever changed it made the fingerprints anew.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -225,6 +226,8 @@ class _Shard:
     commit: Commit
     found: _Findings = field(default_factory=_Findings)
     failures: list[dict[str, Any]] = field(default_factory=list)
+    compared: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The columns of each table that were held against what they must be."""
 
     @property
     def text_width(self) -> int:
@@ -260,6 +263,8 @@ def _check_shard(folder: Path, manifest: Manifest, cell: Cell, commit: Commit) -
     if len(tables) == len(stored_at(manifest.log)):
         _check_counts(shard, tables["games"])
         _CHECKERS[manifest.log](shard, tables)
+        for table in stored_at(manifest.log):
+            _check_empty(shard, table, tables[table.name])
     return shard.found
 
 
@@ -318,6 +323,16 @@ def _check_counts(shard: _Shard, games: Columns) -> None:
             shard.complain("commits", f"{name} is {said}, by the tables {counted}")
 
 
+def _check_empty(shard: _Shard, table: Table, logged: Columns) -> None:
+    """Note each empty cell of the columns that nothing was compared with; those compared are noted already."""
+    for name in sorted(logged.empty.keys() - shard.compared[table.name]):
+        empty = np.flatnonzero(logged.empty[name])
+        for row in empty[:MAX_SHOWN]:
+            key = {part: int(logged.values[part][row]) for part in table.key}
+            shard.complain(table.name, f"{name} is empty in the log", key=key, column=name)
+        shard.found.n += len(empty[MAX_SHOWN:])
+
+
 def _compare(
     shard: _Shard,
     table: Table,
@@ -338,6 +353,7 @@ def _compare(
     differing: list[tuple[int, int]] = []
     n_differing = 0
     columns = [column for column in table.columns if column.name in names]
+    shard.compared[table.name].update(names)
     for place, column in enumerate(columns):
         ours, theirs = logged.values[column.name], expected[column.name]
         bad = (ours if rows is None else ours[rows]) != theirs

@@ -276,6 +276,40 @@ def test_an_empty_cell_is_found(make_run: MakeRun, tmp_path: Path) -> None:
     assert [(item.column, item.logged, item.replayed) for item in found.disagreements] == [("overflow", None, 0)]
 
 
+EMPTIED = [
+    ("games", "games", "marker_takes"),
+    ("games", "games", "colors"),
+    ("games", "games", "win_share"),
+    ("rounds", "games", "marker_takes"),
+    ("rounds", "rounds", "tiled"),
+    ("rounds", "rounds", "marker_price"),
+    ("rounds", "rounds", "lid"),
+    ("rounds", "rounds", "is_short"),
+]
+
+
+@pytest.mark.parametrize("is_refitted", [True, False])
+@pytest.mark.parametrize(("log", "name", "column"), EMPTIED, ids=[" ".join(words) for words in EMPTIED])
+def test_an_empty_cell_in_place_of_a_0_is_found_where_nothing_is_replayed(
+    make_run: MakeRun, tmp_path: Path, log: Depth, name: str, column: str, is_refitted: bool
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(make_run(Rules(), log=log), copy)
+    commit = read_commits(copy)[-1]
+    path = table_path(copy, name, commit.shard)
+    rows = pq.read_table(path)
+    data = rows.column(column)
+    values = data.to_pylist()
+    values[values.index(0)] = None
+    pq.write_table(rows.set_column(rows.schema.get_field_index(column), column, pa.array(values, data.type)), path)
+    if is_refitted:
+        refit(copy, commit, TABLES[name])
+    found = verify_run(copy)
+    named = [(item.table, item.column, item.logged) for item in found.disagreements if item.column]
+    assert (name, column, None) in named, str(found)
+    assert ("has the fingerprint" in str(found)) == (not is_refitted)
+
+
 # What is told without replaying
 
 

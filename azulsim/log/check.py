@@ -33,8 +33,8 @@ class Columns:
 
     @property
     def content(self) -> str:
-        """The fingerprint, as in the commit marker."""
-        return _hash_columns(self.values)
+        """The fingerprint, as in the commit marker; that of a table with empty cells is no good table's."""
+        return _hash_columns({**self.values, **{f"{name} is empty": cells for name, cells in self.empty.items()}})
 
 
 def read_columns(folder: Path, table: Table, shard: str, *, specs: Sequence[str], text_width: int) -> Columns:
@@ -58,8 +58,7 @@ def read_columns(folder: Path, table: Table, shard: str, *, specs: Sequence[str]
     values, empty = {}, {}
     for column in table.columns:
         data = found.column(column.name)
-        may_be_empty = column.dtype == "i2"
-        if data.null_count and not may_be_empty:
+        if data.null_count and column.name != "denial":  # the only one in which NOT_LOGGED is written
             empty[column.name] = data.is_null().to_numpy()
         try:
             values[column.name] = _to_numpy(column, data, specs, text_width)
