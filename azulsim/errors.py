@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 class AzulsimError(Exception):
@@ -35,3 +37,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if near:
         return f"; did you mean {near[0]!r}?"
     return f"; known: {', '.join(names)}" if names else ""
+
+
+@contextmanager
+def refuse_unwritable(path: str | Path) -> Iterator[None]:
+    """Turn what the system says of a file or folder that a person named into an `InputError`."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # a name may hold what no file system takes
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise InputError(f"{path}: cannot be written: {reason}") from None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from azulsim.catalog import Kind, list_entries
-from azulsim.errors import InputError
+from azulsim.errors import InputError, refuse_unwritable
 from azulsim.experiment import make_experiment
 
 StrategyKind = Literal["score", "position", "choose", "move"]
@@ -77,12 +77,12 @@ def _refuse_taken(kind: Kind, what: str, name: str, project: Path | None) -> Non
 def _write(templates: dict[Path, str], placeholder: str, name: str) -> None:
     """Write files from templates in which a placeholder gives way to a name; nothing if one is there already."""
     for path in templates:
-        if path.exists():
+        with refuse_unwritable(path):
+            is_there = path.exists()
+        if is_there:
             raise InputError(f"{path}: exists already, and is not overwritten")
     for path, template in templates.items():
         text = resources.files("azulsim.templates").joinpath(template).read_text(encoding="utf-8")
-        try:
+        with refuse_unwritable(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text.replace(placeholder, name), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from None

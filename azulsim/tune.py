@@ -30,7 +30,7 @@ from pydantic import Field
 from azulsim import __version__, arena, registry
 from azulsim.config import Frozen, validate
 from azulsim.engine.record import SEAT, make_template
-from azulsim.errors import InputError, RunError, did_you_mean
+from azulsim.errors import InputError, RunError, did_you_mean, refuse_unwritable
 from azulsim.experiment import list_seatings
 from azulsim.jobs import count_workers
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
@@ -250,8 +250,11 @@ def tune(
     players = _Players(search, project)
     names = _list_searched(search, players.start)
     file = Path(out) if out is not None else None
-    if file is not None and file.exists():
-        raise InputError(f"{file}: is there already; remove it or choose another file with --out")
+    if file is not None:
+        with refuse_unwritable(file):
+            is_there = file.exists()
+        if is_there:
+            raise InputError(f"{file}: is there already; remove it or choose another file with --out")
     sources = {spec: registry.hash_sources(spec, project=project) for spec in (search.strategy, *search.against)}
     state = _State(Path(f"{file}.part") if file is not None else None, _describe_state(search, names, sources))
     try:
@@ -394,11 +397,14 @@ class _State:
         self.generations: list[list[float]] = []
         if file is None:
             return
-        if file.exists():
+        with refuse_unwritable(file):
+            is_begun = file.exists()
+        if is_begun:
             self._read(file, header)
         else:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            self._append(header)
+            with refuse_unwritable(file):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                self._append(header)
 
     def _read(self, file: Path, header: dict[str, Any]) -> None:
         lines = []

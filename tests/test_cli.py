@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -172,6 +173,30 @@ def test_what_cannot_be_used_gets_a_sentence_and_leaves_nothing_behind(
     assert done.out == ""
     assert "rror: " in done.err.splitlines()[-1]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "greedy", "uniform", "--out", "a" * 300],
+        ["run", "demo", "--out", "a" * 300],
+        ["tune", "row_builder", "--against", "uniform", "--out", "a" * 300],
+        ["strategies", "new", "a" * 300],
+    ],
+    ids=lambda words: words[0],
+)
+def test_name_that_is_too_long_for_a_file_is_refused(azul: Command, words: list[str]) -> None:
+    done = azul(*words)
+    assert done.code == 2
+    assert re.fullmatch(r"error: .*a{300}.*: cannot be written: File name too long", done.err.strip())
+
+
+def test_game_that_cannot_be_written_is_refused(azul: Command, tmp_path: Path) -> None:
+    azul("run", "demo", "--deals", 1, *NO_PAGE, "--set", "log=moves", "--jobs", 1, "--out", "here")
+    for name in (".", "", "none/x.txt"):
+        done = azul("replay", "here", "--game", 0, "--text", name)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"error: {name or '.'}: cannot be written: ")
 
 
 def test_bad_rules_file_is_named_with_key_and_value(azul: Command, tmp_path: Path) -> None:

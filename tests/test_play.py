@@ -573,6 +573,7 @@ def test_a_game_is_saved_and_taken_up_through_pipes(azul: Any, tmp_path: Path) -
         (["play", "--load", "theirs.txt", "--seat", 3], "has the seats 0 to 1"),
         (["play", "--load", "odd.txt", "--seed", 3], "--load odd.txt with --seed"),
         (["play", "--save", "odd.txt"], "odd.txt: there is such a file already"),
+        (["play", "--save", "a" * 300], f"{'a' * 300}: cannot be written: File name too long"),
     ],
 )
 def test_what_cannot_be_used_is_answered_in_a_sentence(azul: Any, words: list[str], answer: str) -> None:

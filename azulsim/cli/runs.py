@@ -27,6 +27,7 @@ from azulsim.cli.app import (
     print_pages,
     tell,
 )
+from azulsim.errors import refuse_unwritable
 from azulsim.jobs import count_workers
 
 if TYPE_CHECKING:
@@ -258,7 +259,8 @@ def replay(
 
     found = replay_game(run_folder, game)
     if text is not None:
-        text.write_text(str(found.record), encoding="utf-8")
+        with refuse_unwritable(text):
+            text.write_text(str(found.record), encoding="utf-8")
     typer.echo(found.draw(color=sys.stdout.isatty(), width=shutil.get_terminal_size().columns), nl=False)
 
 

@@ -12,7 +12,7 @@ from azulsim.engine import general
 from azulsim.engine.driver import PLACE_KEYS
 from azulsim.engine.luck import DECISION_DOMAIN, derive, game_key, root_key, step_key
 from azulsim.engine.record import SEAT
-from azulsim.errors import InputError, RunError, StrategyError
+from azulsim.errors import InputError, RunError, StrategyError, refuse_unwritable
 from azulsim.explain import choose_move
 from azulsim.game import Game
 from azulsim.rules import MAX_PLAYERS, Rules
@@ -181,15 +181,14 @@ class Session:
         InputError
             If the file exists and holds something else, or cannot be written.
         """
-        if path != self.file and path.exists():
+        with refuse_unwritable(path):
+            is_taken = path != self.file and path.exists()
+        if is_taken:
             raise InputError(f"{path}: there is such a file already; name another one")
-        part = path.with_name(f".{path.name}.part")
-        try:
+        with refuse_unwritable(path):
+            part = path.with_name(f".{path.name}.part")
             part.write_text(str(self.game.record()), encoding="utf-8")
             part.replace(path)
-        except (OSError, ValueError) as error:  # a name may hold what no file system takes
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise InputError(f"{path}: cannot be written: {reason.lower()}") from None
         self.file = path
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from azulsim import arena, catalog, log
 from azulsim.engine.record import make_template
-from azulsim.errors import InputError, RunError
+from azulsim.errors import InputError, RunError, refuse_unwritable
 from azulsim.experiment import Experiment, Plan, make_experiment, read_experiment
 from azulsim.jobs import count_workers
 from azulsim.log import Commit, Manifest, Run, Stopped
@@ -92,7 +92,9 @@ def run(
     _check_reports(plan.experiment.reports, project, where)
     _check_share(share, plan)
     folder = Path(out) if out is not None else Path("runs") / plan.experiment.name
-    if not (folder / "manifest.json").exists():
+    with refuse_unwritable(folder):
+        is_new = not (folder / "manifest.json").exists()
+    if is_new:
         _rehearse(plan, project)
     manifest = open_folder(folder, plan, project, share)
     done = [commit for commit in read_commits(folder) if not find_gap(folder, commit)]
