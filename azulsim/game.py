@@ -530,6 +530,8 @@ class Game:
         InputError
             If the move cannot be read or is not legal now.
         """
+        if not isinstance(move, str):
+            raise InputError(f"move {move!r}: write it as text, such as '2B3'")
         is_placing = move.startswith("@")
         text = move if is_placing else format_code(_read_move(move))
         if text not in self.legal_moves():

@@ -200,7 +200,8 @@ class Tuning:
             f"  against its start: {self.head_to_head}",
             self.verdict,
             f"file: {self.out}" if self.out else "",
-            f"spec: {self.spec}",
+            "" if self.is_improvement else f"found: {self.spec}",
+            f"spec: {self.spec if self.is_improvement else self.start_spec}",
         ]
         return "\n".join(line for line in lines if line)
 

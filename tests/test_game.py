@@ -106,6 +106,12 @@ def test_undo_goes_back_exactly(players: int) -> None:
         Game().undo()
 
 
+def test_a_move_that_is_no_text_is_refused() -> None:
+    for move in (None, 5, ["2B3"]):
+        with pytest.raises(InputError, match="write it as text, such as '2B3'"):
+            Game(2).play(move)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("move", "message"),
     [
