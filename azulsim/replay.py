@@ -27,8 +27,9 @@ from azulsim.engine.replaying import SPAN, Logged
 from azulsim.errors import InputError, RunError
 from azulsim.game import Game, replay_moves
 from azulsim.log import Cell, Commit, Manifest
-from azulsim.log.check import Columns, find_stray_markers, read_columns, read_failures
+from azulsim.log.check import Columns, find_leftovers, find_stray_markers, read_columns, read_failures
 from azulsim.log.manifest import find_gap, read_commits, read_manifest
+from azulsim.log.read import describe_gap, format_count
 from azulsim.notation import GameRecord, Position, Round, draw_text
 from azulsim.rules import Termination
 from azulsim.schema import (
@@ -77,7 +78,7 @@ class Disagreement:
 
     def __str__(self) -> str:
         row = "".join(f" {name}={value}" for name, value in self.key.items())
-        return f"{self.table} {self.shard}{row}: {self.text}"
+        return f"{f'{self.table} {self.shard}'.rstrip()}{row}: {self.text}"
 
 
 @dataclass(frozen=True)
@@ -93,20 +94,38 @@ class Verification:
     disagreements: tuple[Disagreement, ...]
     """The first ones, in canonical order."""
     n_disagreements: int
+    gap: str = ""
+    """Which part of the run is not there, and how to go on; empty if all is."""
+    leftovers: tuple[str, ...] = ()
+    """Files of an unfinished run that have no commit marker, so that they do not count."""
 
     @property
     def is_good(self) -> bool:
-        """True if nothing disagrees."""
-        return self.n_disagreements == 0
+        """True if something was checked and nothing disagrees."""
+        return self.n_shards > 0 and self.n_disagreements == 0
 
     def __str__(self) -> str:
         lines = [str(disagreement) for disagreement in self.disagreements]
         if more := self.n_disagreements - len(self.disagreements):
             lines.append(f"... and {more:,} more")
-        shards = f"{self.n_shards:,} of {self.n_planned:,} shards" if self.n_shards < self.n_planned else ""
-        result = f"{self.n_disagreements:,} disagreements" if self.n_disagreements else "all well"
-        lines.append(f"{self.run}: {result}; {self.n_games:,} games{f' in {shards}' if shards else ''}")
-        lines.append(f"checked at log depth {self.depth}: {self.checks}")
+        games = format_count(self.n_games, "game")
+        if self.n_disagreements:
+            lines.append(f"{self.run}: {format_count(self.n_disagreements, 'disagreement')}; {games}")
+        elif self.n_shards:
+            lines.append(f"{self.run}: all well; {games}")
+        else:
+            lines.append(f"{self.run}: nothing to check, as no shard is finished")
+        if self.gap:
+            lines.append(self.gap)
+        if self.leftovers:
+            files = format_count(len(self.leftovers), "file")
+            names = ", ".join([*self.leftovers[:MAX_SHOWN], *(["..."] if len(self.leftovers) > MAX_SHOWN else [])])
+            lines.append(
+                f"{files} without a commit marker, which azulsim passes over and other readers do not (azulsim resume "
+                f"overwrites what an interrupted shard left): {names}"
+            )
+        if self.n_shards:
+            lines.append(f"checked at log depth {self.depth}: {self.checks}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,6 +138,8 @@ class Verification:
             "games": self.n_games,
             "shards": self.n_shards,
             "shards_planned": self.n_planned,
+            "gap": self.gap,
+            "leftovers": list(self.leftovers),
             "n_disagreements": self.n_disagreements,
             "disagreements": [
                 {
@@ -157,6 +178,9 @@ def verify_run(path: str | Path, *, jobs: int = 1) -> Verification:
     for name in find_stray_markers(folder, commits):
         found.add(Disagreement("commits", name, "the commit marker is damaged or misnamed"))
     found.extend(_check_shards(manifest, commits))
+    leftovers = list(find_leftovers(folder, commits))
+    if manifest.finished:
+        found.extend(_check_finished(manifest, commits, leftovers))
     cells = {cell.index: cell for cell in manifest.cells}
     known = [commit for commit in commits if commit.cell in cells]
     check = partial(_check_shard, folder, manifest)
@@ -176,6 +200,8 @@ def verify_run(path: str | Path, *, jobs: int = 1) -> Verification:
         n_planned=manifest.shards,
         disagreements=tuple(found.items),
         n_disagreements=found.n,
+        gap=describe_gap(manifest, len(commits), str(folder)) if len(commits) < manifest.shards else "",
+        leftovers=() if manifest.finished else tuple(f"{table}/{name}" for table, name in leftovers),
     )
 
 
@@ -211,6 +237,18 @@ def _check_shards(manifest: Manifest, commits: Sequence[Commit]) -> Iterator[Dis
             yield Disagreement("commits", commit.shard, f"the manifest has no cell {commit.cell}")
         elif ends[commit.cell] > deals[commit.cell]:
             yield Disagreement("commits", commit.shard, f"the manifest plans {deals[commit.cell]} deals of its cell")
+
+
+def _check_finished(
+    manifest: Manifest, commits: Sequence[Commit], leftovers: Iterable[tuple[str, str]]
+) -> Iterator[Disagreement]:
+    """Find what a finished run lacks, and files that it has too many."""
+    if (missing := manifest.n_own_shards - len(commits)) > 0:
+        own = format_count(manifest.n_own_shards, "shard")
+        text = f"the manifest says that the run was finished, but of {own} {missing:,} have no commit marker"
+        yield Disagreement("manifest", "", text)
+    for table, name in leftovers:
+        yield Disagreement(table, name, "no commit marker names this file, yet readers other than azulsim read it")
 
 
 # One shard

@@ -337,6 +337,56 @@ def test_missing_and_foreign_files_are_named(make_run: MakeRun, tmp_path: Path) 
     assert not found.is_good
 
 
+def test_where_nothing_was_checked_nothing_is_well(make_run: MakeRun, tmp_path: Path) -> None:
+    finished, begun = tmp_path / "finished", tmp_path / "begun"
+    for copy in (finished, begun):
+        shutil.copytree(make_run(Rules()), copy)
+        shutil.rmtree(copy / "commits")
+    found = verify_run(finished)
+    assert not found.is_good
+    assert "the run was finished, but of 1 shard 1 have no commit marker" in str(found)
+    assert "4 disagreements; 0 games" in str(found)  # and three tables that nothing vouches for
+    take_back_the_end(begun)
+    found = verify_run(begun)
+    assert (found.is_good, found.n_disagreements) == (False, 0)
+    assert "nothing to check" in str(found)
+    assert "all well" not in str(found)
+    assert f"go on with: azulsim resume {begun}" in str(found)
+
+
+def take_back_the_end(folder: Path, *, shards: int = 1) -> None:
+    """Make a manifest one of a run that is still to be finished."""
+    unfinished = read_manifest(folder).model_copy(update={"finished": "", "shards": shards})
+    (folder / "manifest.json").write_bytes(dump_json(unfinished))
+
+
+def test_an_unfinished_run_may_be_all_well_and_says_how_to_go_on(make_run: MakeRun, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(make_run(Rules()), copy)
+    assert verify_run(copy).gap == ""
+    take_back_the_end(copy, shards=2)
+    found = verify_run(copy)
+    assert found.is_good
+    assert "all well; 8 games\n1 of 2 shards: the run is not finished; go on with: azulsim resume" in str(found)
+
+
+def test_a_table_without_a_commit_marker_is_named(make_run: MakeRun, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(make_run(Rules()), copy)
+    path = table_path(copy, "games", read_commits(copy)[0].shard)
+    shutil.copy(path, path.with_name("c00000-d0000000099.parquet"))
+    (copy / "games" / ".hidden").touch()
+    found = verify_run(copy)
+    assert [(item.table, item.shard) for item in found.disagreements] == [("games", "c00000-d0000000099.parquet")]
+    assert "1 disagreement; 8 games" in str(found)
+    take_back_the_end(copy, shards=2)
+    found = verify_run(copy)
+    assert found.is_good
+    assert found.leftovers == ("games/c00000-d0000000099.parquet",)
+    assert "1 file without a commit marker" in str(found)
+    assert found.leftovers[0] in str(found)
+
+
 def test_counts_of_the_commit_marker_are_checked(make_run: MakeRun, tmp_path: Path) -> None:
     for name in ("n_games", "n_moves", "n_failures"):
         copy = tmp_path / name

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from azulsim.errors import InputError
 from azulsim.log.manifest import Commit, is_shard_name, read_commits, table_path
 from azulsim.log.write import _hash_columns, hash_failures
-from azulsim.schema import FAILURES, NOT_LOGGED, Column, Table
+from azulsim.schema import FAILURES, NOT_LOGGED, TABLES, Column, Table
 
 Array = npt.NDArray[Any]
 
@@ -129,9 +129,23 @@ def read_failures(folder: Path, shard: str) -> tuple[list[dict[str, Any]], str]:
 def find_stray_markers(folder: Path, commits: Sequence[Commit]) -> Iterator[str]:
     """Yield the name of each file among the commit markers that is none, or is damaged."""
     good = {f"{commit.shard}.json" for commit in commits}
-    for path in sorted((folder / "commits").iterdir()):
+    for path in sorted((folder / "commits").glob("*")):
         if path.name not in good and is_shard_name(path.stem):
             yield path.name
 
 
-__all__ = ["Columns", "find_stray_markers", "read_columns", "read_commits", "read_failures"]
+def find_leftovers(folder: Path, commits: Sequence[Commit]) -> Iterator[tuple[str, str]]:
+    """Yield the table and the name of each file that no commit marker names, though readers of the folder take it.
+
+    Files whose marker is damaged are no leftovers, and neither are names that start with `.` or `_`, which readers of
+    parquet pass over.
+    """
+    unknown = {Path(name).stem for name in find_stray_markers(folder, commits)}
+    for table in TABLES:
+        known = {f"{commit.shard}.parquet" for commit in commits if table in commit.tables}
+        for path in sorted((folder / table).glob("*")):
+            if path.name not in known and path.stem not in unknown and not path.name.startswith((".", "_")):
+                yield table, path.name
+
+
+__all__ = ["Columns", "find_leftovers", "find_stray_markers", "read_columns", "read_commits", "read_failures"]

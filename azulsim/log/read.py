@@ -201,8 +201,8 @@ class Run:
             return ""
         first = self.failures(columns=["spec", "kind", "message"]).iloc[0]
         return (
-            f"{_count(self.n_failures, 'game')} failed, so that {self.n_deals_left_out:,} of "
-            f"{_count(self.n_deals, 'deal')} are left out, each with all seatings of its cell; "
+            f"{format_count(self.n_failures, 'game')} failed, so that {self.n_deals_left_out:,} of "
+            f"{format_count(self.n_deals, 'deal')} are left out, each with all seatings of its cell; "
             f"first {first['spec']}: {first['kind']}: {first['message']}"
         )
 
@@ -508,7 +508,8 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
 
-def _count(n: int, word: str) -> str:
+def format_count(n: int, word: str) -> str:
+    """Write a number of things, with the word for one of them in singular or plural."""
     return f"{n:,} {word}{'' if n == 1 else 's'}"
 
 
