@@ -16,7 +16,7 @@ from azulsim import metrics
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment
 from azulsim.log import Run
-from azulsim.rules import Rules, read_rules
+from azulsim.rules import Rules, find_rules
 from azulsim.runner import run as play_experiment
 from azulsim.stats import Estimate
 
@@ -95,7 +95,7 @@ def compare(
     seatings
         `"cyclic"`: every rotation of a line-up; `"full"`: every order.
     rules
-        Rules, or a TOML file of them; the printed rules if left out.
+        Rules, the name of a variant, or a TOML file of them; the printed rules if left out.
     jobs
         Worker processes; all cores if left out.
     out
@@ -124,7 +124,7 @@ def compare(
         deals=deals,
         seed=seed,
         seatings=seatings,
-        rules=rules if isinstance(rules, Rules) else read_rules(rules) if rules is not None else Rules(),
+        rules=rules if isinstance(rules, Rules) else find_rules(rules) if rules is not None else Rules(),
         reports=("ranking",),
     )
     run = play_experiment(experiment, out=out, jobs=jobs, progress=progress, project=project, where="compare")

@@ -6,6 +6,7 @@ fields of the engine, whose buffers are unchecked: at most 127 tiles in all, 11 
 
 from __future__ import annotations
 
+import os
 import re
 from enum import IntEnum
 from pathlib import Path
@@ -240,3 +241,23 @@ def find_variant(name: str) -> Rules:
     if name not in VARIANTS:
         raise InputError(f"rules {name!r}: no such variant{did_you_mean(name, VARIANTS)}")
     return VARIANTS[name]
+
+
+def find_rules(source: str | Path) -> Rules:
+    """Return the rules that a text names: a variant, or a TOML file; a `Path` is always a file.
+
+    >>> find_rules("gray").wall
+    'gray'
+
+    Raises
+    ------
+    InputError
+        For a text that names neither, with the nearest variant, or a file that `read_rules` refuses.
+    """
+    if isinstance(source, str) and source in VARIANTS:
+        return VARIANTS[source]
+    path = Path(source)
+    # os.path, not Path: it also says no to what no file system takes
+    if isinstance(source, Path) or path.suffix or path.name != source or os.path.exists(source):  # noqa: PTH110
+        return read_rules(path)
+    raise InputError(f"rules {source!r}: neither a named variant nor a TOML file{did_you_mean(source, VARIANTS)}")

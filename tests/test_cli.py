@@ -310,6 +310,39 @@ def test_report_takes_the_nearest_name_and_leaves_the_run_untouched(azul: Comman
     assert after == before
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "greedy", "uniform"],
+        ["tune", "row_builder", "--against", "greedy"],
+        ["run", "demo"],
+        ["plan", "demo"],
+        ["play"],
+        ["rules", "check"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_rules_are_named_alike_everywhere(azul: Command, tmp_path: Path, words: list[str]) -> None:
+    option = [] if words[0] == "rules" else ["--rules"]
+    for name, answer in [
+        ("grey", "rules 'grey': neither a named variant nor a TOML file; did you mean 'gray'?"),
+        ("a" * 300, "neither a named variant nor a TOML file; known: "),
+        ("none.toml", "none.toml: no such file"),
+        (tmp_path, f"{tmp_path}: is a folder, not a TOML file"),
+    ]:
+        done = azul(*words, *option, name)
+        assert (done.code, done.out) == (2, "")
+        assert answer in done.err
+
+
+def test_named_variant_reaches_the_games(azul: Command) -> None:
+    assert 'wall = "gray"' in azul("rules", "check", "gray").out
+    assert "gray" in azul("experiments", "show", "demo", "--rules", "gray").out
+    done = azul("compare", "greedy", "uniform", "--rules", "gray", "--deals", 2, "--jobs", 1, "--out", "here")
+    assert done.last.endswith("--rules gray")
+    assert {cell.rules.wall for cell in azulsim.read_run("here").manifest.cells} == {"gray"}
+
+
 def test_rules_and_overrides_reach_the_games(azul: Command, tmp_path: Path) -> None:
     (tmp_path / "short.toml").write_text("max_rounds = 1\n")
     azul("run", "demo", "--rules", "short.toml", "--deals", 2, *NO_PAGE, "--out", "short", "-j1")

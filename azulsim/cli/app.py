@@ -51,8 +51,13 @@ Jobs = Annotated[
 ]
 Seed = Annotated[int | None, typer.Option(min=0, metavar="N", help="Root of all luck; the same seed, the same games.")]
 Deals = Annotated[int | None, typer.Option(min=1, metavar="N", help="Deals of each cell: more deals, less doubt.")]
-RulesFile = Annotated[
-    Path | None, typer.Option("--rules", metavar="FILE", help="TOML file of rules, in place of the printed ones.")
+RulesName = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        metavar="NAME",
+        help="One of `azulsim rules list`, or a TOML file of rules, in place of the printed ones.",
+    ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="The run folder; runs/NAME if left out.")]
 Overrides = Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from azulsim.cli.app import AsJson, Overrides, Project, RulesFile, print_json
+from azulsim.cli.app import AsJson, Overrides, Project, RulesName, print_json
 from azulsim.cli.catalog import experiments_group
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ Experiment = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="Name of a
 @experiments_group.command("show")
 def show(
     experiment: Experiment,
-    rules: RulesFile = None,
+    rules: RulesName = None,
     overrides: Overrides = None,
     project: Project = None,
     as_json: AsJson = False,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from azulsim.cli.app import AsJson, Deals, Jobs, Overrides, Project, RulesFile, app, plain, print_json, tell
+from azulsim.cli.app import AsJson, Deals, Jobs, Overrides, Project, RulesName, app, plain, print_json, tell
 
 
 @app.command()
@@ -27,7 +27,7 @@ def plan(
     seconds: Annotated[
         float, typer.Option(min=0, metavar="S", help="Time after which the pilot begins nothing more.")
     ] = 30.0,
-    rules: RulesFile = None,
+    rules: RulesName = None,
     overrides: Overrides = None,
     deals: Deals = None,
     jobs: Jobs = None,

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azulsim.cli.app import Project, app
+from azulsim.cli.app import Project, RulesName, app
 from azulsim.errors import InputError
 
 if TYPE_CHECKING:
     from azulsim.interactive import Session
-    from azulsim.rules import Rules
 
 MAX_FRESH_SEED = 1_000_000
 
@@ -32,9 +31,7 @@ def play(
         list[int] | None,
         typer.Option("--seat", min=0, max=3, metavar="N", help="Where you sit, from 0; repeatable for more persons."),
     ] = None,
-    rules: Annotated[
-        str | None, typer.Option(metavar="NAME", help="One of `azulsim rules list`, or a TOML file of rules.")
-    ] = None,
+    rules: RulesName = None,
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The luck; fresh if left out.")] = None,
     load: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Go on with a saved game, and keep it there.")
@@ -83,18 +80,12 @@ def _begin(
     import secrets
 
     from azulsim.interactive import begin_session
+    from azulsim.rules import Rules, find_rules
 
     seed = secrets.randbelow(MAX_FRESH_SEED) if seed is None else seed
-    return begin_session(opponents, seats, rules=_find_rules(rules), seed=seed, project=project)
-
-
-def _find_rules(name: str | None) -> Rules | None:
-    from azulsim.rules import VARIANTS, find_variant, read_rules
-
-    if name is None:
-        return None
-    is_file = name not in VARIANTS and (Path(name).suffix or Path(name).is_file())
-    return read_rules(name) if is_file else find_variant(name)
+    return begin_session(
+        opponents, seats, rules=find_rules(rules) if rules is not None else Rules(), seed=seed, project=project
+    )
 
 
 def _greet(session: Session, *, is_new: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from azulsim.cli.app import AsJson, Jobs, Out, Project, RulesFile, app, fail_if_spoiled, print_json
+from azulsim.cli.app import AsJson, Jobs, Out, Project, RulesName, app, fail_if_spoiled, print_json
 
 
 @app.command()
@@ -18,7 +18,7 @@ def compare(
     seatings: Annotated[
         Literal["cyclic", "full"], typer.Option(help="Who sits where: every rotation, or every order.")
     ] = "cyclic",
-    rules: RulesFile = None,
+    rules: RulesName = None,
     jobs: Jobs = None,
     out: Out = None,
     project: Project = None,

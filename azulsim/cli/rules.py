@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -46,7 +45,8 @@ def show_rules(name: Annotated[str, typer.Argument(metavar="NAME", help="One of 
 
 @rules_group.command("check")
 def check_rules(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file of rules.")], as_json: AsJson = False
+    rules: Annotated[str, typer.Argument(metavar="RULES", help="TOML file of rules, or one of `azulsim rules list`.")],
+    as_json: AsJson = False,
 ) -> None:
     """Say whether rules can be played, and how they differ from the printed ones.
 
@@ -55,9 +55,9 @@ def check_rules(
       azulsim rules check mine.toml
     """
     from azulsim.notation.rules_text import list_differences
-    from azulsim.rules import read_rules
+    from azulsim.rules import find_rules
 
-    differences = list_differences(read_rules(file))
+    differences = list_differences(find_rules(rules))
     if as_json:
         print_json([{"key": key, "value": value, "printed": printed} for key, value, printed in differences])
         return

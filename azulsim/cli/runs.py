@@ -18,7 +18,7 @@ from azulsim.cli.app import (
     Overrides,
     Project,
     ReportNames,
-    RulesFile,
+    RulesName,
     Seed,
     app,
     fail_if_spoiled,
@@ -45,7 +45,7 @@ OnFailure = Annotated[
 @app.command()
 def run(
     experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="Name of an experiment, or a TOML file.")],
-    rules: RulesFile = None,
+    rules: RulesName = None,
     overrides: Overrides = None,
     seed: Seed = None,
     deals: Deals = None,

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from azulsim.cli.app import AsJson, Project, RulesFile, app, print_json
+from azulsim.cli.app import AsJson, Project, RulesName, app, print_json
 from azulsim.jobs import MAX_JOBS
 
 
@@ -50,7 +50,7 @@ def tune(
         int, typer.Option(min=2, metavar="N", help="New deals on which the result is compared with the start.")
     ] = 5000,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Root of all luck.")] = 0,
-    rules: RulesFile = None,
+    rules: RulesName = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -78,7 +78,7 @@ def tune(
       azulsim tune column_builder --against greedy --generations 30
       azulsim tune ./my.py:mine --against greedy --against short_liner --only love --bounds love=0:3 --out mine.toml
     """
-    from azulsim.rules import Rules, read_rules
+    from azulsim.rules import Rules, find_rules
     from azulsim.tune import make_search
     from azulsim.tune import tune as search_parameters
 
@@ -89,7 +89,7 @@ def tune(
         scale=scale or (),
         bounds=bounds or (),
         players=players,
-        rules=read_rules(rules) if rules is not None else Rules(),
+        rules=find_rules(rules) if rules is not None else Rules(),
         seed=seed,
         generations=generations,
         population=population,

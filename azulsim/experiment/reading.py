@@ -12,7 +12,7 @@ from azulsim.config import flatten_keys, read_toml, show_value, validate
 from azulsim.errors import InputError
 from azulsim.experiment.model import Experiment
 from azulsim.notation import parse_rules
-from azulsim.rules import Rules, read_rules
+from azulsim.rules import Rules, find_rules, read_rules
 
 
 def read_experiment(
@@ -29,7 +29,7 @@ def read_experiment(
     overrides
         Texts such as `"rules.bonus.column=5"`, applied in turn.
     rules
-        A TOML file of rules that replaces those of the experiment.
+        The name of a variant, or a TOML file of rules, that replaces those of the experiment.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def read_experiment(
     path = Path(source) if isinstance(source, Path) else catalog.find("experiments", source, project=project).path
     data = _load_rules(read_toml(path), path.parent)
     if rules is not None:
-        data["rules"] = _dump(read_rules(rules))
+        data["rules"] = _dump(find_rules(rules))
     data.setdefault("name", path.stem)
     data.setdefault("question", catalog.read_question(path.read_text(encoding="utf-8")))
     return _make_changed(data, overrides, where=str(path))
