@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fact_files import Case, FactsError, default_cases, default_traces, read_cases, read_traces
+from fact_files import FACTS, Case, FactsError, default_cases, default_traces, read_cases, read_traces
 
 
 def test_kept_files_are_complete() -> None:
@@ -111,6 +111,18 @@ def test_cases_option_runs_other_files_instead(tmp_path: Path) -> None:
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
     assert "1 failed, 1 passed" in done.stdout
     assert "test_case[false-reference]" in done.stdout
+
+
+def test_options_of_the_readme_are_known_for_a_file_elsewhere(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "cases.json"
+    elsewhere.write_text("{")
+    options = ["tests", "-k", "case or trace", f"--cases={elsewhere}"]
+    assert 'pytest tests -k "case or trace" --cases=FILE' in (FACTS / "README.md").read_text(encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
+    done = subprocess.run(command, cwd=FACTS.parents[1], capture_output=True, text=True, check=False)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"{elsewhere}: " in done.stderr
+    assert "unrecognized" not in done.stderr
 
 
 def test_file_that_cannot_be_read_is_a_usage_error() -> None:
