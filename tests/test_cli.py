@@ -112,6 +112,12 @@ def test_help_and_version_load_nothing_heavy(option: str, tmp_path: Path) -> Non
     assert (done.returncode, done.stderr) == (0, "[]\n")
 
 
+def test_python_runs_the_package_as_the_command(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "azulsim", "--version"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == f"azulsim {azulsim.__version__}\n"
+
+
 def test_version_is_the_version(azul: Command) -> None:
     assert azul("--version") == Done(0, f"azulsim {azulsim.__version__}\n", "")
 
@@ -148,6 +154,7 @@ def test_unknown_word_is_answered_with_the_nearest_one(azul: Command, words: lis
         ["run", "demo", "--jobs", "0"],
         ["compare", "greedy", "uniform", "--jobs", "100000"],
         ["verify", "missing", "--jobs", "100000"],
+        ["replay", "missing", "--game", "-1"],
         ["run", "demo", "--set", "deals"],
         ["run", "demo", "--set", "deals=0"],
         ["run", "demo", "--set", "rules.tiles_per_color=99"],
@@ -197,6 +204,13 @@ def test_game_that_cannot_be_written_is_refused(azul: Command, tmp_path: Path) -
         done = azul("replay", "here", "--game", 0, "--text", name)
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith(f"error: {name or '.'}: cannot be written: ")
+
+
+def test_empty_name_of_a_report_is_refused(azul: Command) -> None:
+    azul("run", "demo", "--deals", 1, *NO_PAGE, "--jobs", 1, "--out", "here")
+    done = azul("report", "here", "--report", "")
+    assert (done.code, done.out) == (2, "")
+    assert "unknown report ''" in done.err
 
 
 def test_bad_rules_file_is_named_with_key_and_value(azul: Command, tmp_path: Path) -> None:

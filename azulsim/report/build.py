@@ -66,17 +66,17 @@ def build_report(
         If no game of the run was finished, or the folder cannot be written.
     """
     run = run if isinstance(run, Run) else read_run(run)
-    names = [name] if name else list(run.manifest.reports or DEFAULT)
+    names = [name] if name is not None else list(run.manifest.reports or DEFAULT)
     if not run.n_games:
         raise RunError(f"{run.path}: no game was finished; {run.describe_failures()}")
     options = dict(options or {})
     modules = [load_module(find("reports", each, project=project)) for each in names]
     reports = [make_report(module, run, options) for module in modules]
-    if not name:
+    if name is None:
         commands = describe_run(run)["commands"]
         reports = [replace(report, provenance={**report.provenance, "commands": commands}) for report in reports]
     if folder is None:
-        folder = run.path / "reports" / _name_folder(reports[0].name, options) if name else run.path
+        folder = run.path / "reports" / _name_folder(reports[0].name, options) if name is not None else run.path
     question = run.manifest.question or run.manifest.name
     return write_page(reports, Path(folder), title=reports[0].title if len(reports) == 1 else question)
 
