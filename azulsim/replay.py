@@ -773,6 +773,8 @@ def replay_game(path: str | Path, game: int) -> ReplayedGame:
     RunError
         If the log cannot be played.
     """
+    if game < 0:
+        raise InputError(f"game {game}: games are numbered from 0")
     folder = Path(path)
     manifest = read_manifest(folder)
     commits = read_commits(folder)

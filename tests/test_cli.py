@@ -154,7 +154,6 @@ def test_unknown_word_is_answered_with_the_nearest_one(azul: Command, words: lis
         ["run", "demo", "--jobs", "0"],
         ["compare", "greedy", "uniform", "--jobs", "100000"],
         ["verify", "missing", "--jobs", "100000"],
-        ["replay", "missing", "--game", "-1"],
         ["run", "demo", "--set", "deals"],
         ["run", "demo", "--set", "deals=0"],
         ["run", "demo", "--set", "rules.tiles_per_color=99"],
@@ -204,6 +203,10 @@ def test_game_that_cannot_be_written_is_refused(azul: Command, tmp_path: Path) -
         done = azul("replay", "here", "--game", 0, "--text", name)
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith(f"error: {name or '.'}: cannot be written: ")
+
+
+def test_no_game_has_a_negative_number(azul: Command) -> None:
+    assert azul("replay", "missing", "--game", "-1") == Done(2, "", "error: game -1: games are numbered from 0\n")
 
 
 def test_empty_name_of_a_report_is_refused(azul: Command) -> None:
