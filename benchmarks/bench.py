@@ -182,6 +182,26 @@ def measure_speed() -> Iterator[Figure]:
             yield summarize(what, compare_with_yardstick(spec, "greedy", players, 10_000), wanted)
 
 
+PAIRS_OF_LIBRARY = 7
+LIMITS = {"score": 1.8, "score_position": 2.2}
+
+
+def measure_library() -> Iterator[Figure]:
+    """Every bundled score, time a move over that of the yardstick's greedy play."""
+    greedy, games = registry.make_strategy("greedy"), 2000
+    plies = play_block(make_block(2, games), strategies=[greedy] * 2).games["plies"][::2].mean()
+    for entry in registry.list_strategies():
+        strategy = registry.make_strategy(entry.name)
+        if strategy.definition.shape not in LIMITS:
+            continue
+        ratios = []
+        for _ in range(1 + PAIRS_OF_LIBRARY):  # the first may have to compile
+            yardsticks = yardstick_seconds("greedy", 2, 5 * games) / plies
+            ratios.append(_seconds_a_move(strategy, 2, "standard") / yardsticks)
+        what = f"{entry.name}, 2 players, time a move over the yardstick's greedy play"
+        yield summarize(what, ratios[1:], LIMITS[strategy.definition.shape])
+
+
 def measure_variants() -> Iterator[Figure]:
     """Play under other rules over play under the printed ones, time a move."""
     for spec, players in product(("greedy", "uniform"), (2, 3, 4)):
@@ -389,6 +409,7 @@ GROUPS: dict[str, Callable[[], Iterator[Figure]]] = {
     "speed": measure_speed,
     "slower": measure_slower_speeds,
     "variants": measure_variants,
+    "library": measure_library,
     "search": measure_search,
     "log": measure_log,
     "verify": measure_verify,
