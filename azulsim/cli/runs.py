@@ -221,7 +221,7 @@ def verify(
     """Check a run: its fingerprints, and every logged game by playing it again.
 
     \b
-    Names each row that disagrees. Exit code 0: all well; 1: something disagrees.
+    Names each row that disagrees. Exit code 0: all well; 1: something disagrees, or nothing could be checked.
     What can be checked depends on the log: with log = "moves" every cell.
 
     \b
