@@ -645,9 +645,20 @@ class Terminal:
                 self.wait_for("azulsim play --load azul-7.txt", 3)
                 self.is_told = True
                 break
-        code = self.process.wait(30)
+        code = self._end()
         os.close(self.master)
         return code
+
+    def _end(self) -> int:
+        """Read until the command has ended: at its end it waits for everything it wrote to be read."""
+        end = time.monotonic() + 60
+        while self.process.poll() is None and time.monotonic() < end:
+            if select.select([self.master], [], [], 0.1)[0]:
+                with contextlib.suppress(OSError):
+                    os.read(self.master, 65536)
+        if self.process.poll() is None:
+            self.process.kill()
+        return self.process.wait()
 
 
 @pytest.mark.parametrize(
