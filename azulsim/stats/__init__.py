@@ -3,6 +3,7 @@
 Methods, assumptions and how each is checked: docs/METHODS.md.
 """
 
+from azulsim.stats.crossing import Crossing, estimate_crossing
 from azulsim.stats.distances import Distances, estimate_distances
 from azulsim.stats.hypotheses import (
     Equivalence,
@@ -40,6 +41,7 @@ from azulsim.stats.sequential import (
 
 __all__ = [
     "ELO_SCALE",
+    "Crossing",
     "Difference",
     "Distances",
     "Equivalence",
@@ -63,6 +65,7 @@ __all__ = [
     "draw_cluster_weights",
     "estimate_anytime",
     "estimate_by_group",
+    "estimate_crossing",
     "estimate_distances",
     "estimate_mean",
     "estimate_payoffs",
