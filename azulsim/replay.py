@@ -44,7 +44,6 @@ from azulsim.schema import (
     Column,
     Table,
     game_id,
-    stored_at,
 )
 
 Array = npt.NDArray[Any]
@@ -293,15 +292,15 @@ def _check_shard(folder: Path, manifest: Manifest, cell: Cell, commit: Commit) -
         shard.complain("commits", gap)
     _check_failures(shard)
     tables: dict[str, Columns] = {}
-    for table in stored_at(manifest.log):
+    for table in manifest.stored:
         try:
             tables[table.name] = _read_table(shard, table)
         except InputError as error:
             shard.complain(table.name, str(error))
-    if len(tables) == len(stored_at(manifest.log)):
+    if len(tables) == len(manifest.stored):
         _check_counts(shard, tables["games"])
         _CHECKERS[manifest.log](shard, tables)
-        for table in stored_at(manifest.log):
+        for table in manifest.stored:
             _check_empty(shard, table, tables[table.name])
     return shard.found
 

@@ -60,6 +60,8 @@ class Table:
     columns: tuple[Column, ...]
     is_view: bool = False
     """True if no file holds it: the log reads it from another table."""
+    is_probed: bool = False
+    """True if it is written only where the experiment asks for probes."""
 
     def dtype(self, text_width: int = 1) -> np.dtype[Any]:
         """Return the structured dtype of a row; `text_width` is the width of its `S` column, if any."""
@@ -211,17 +213,89 @@ FAILURES = Table(
     ),
 )
 
-TABLES: dict[str, Table] = {table.name: table for table in (GAMES, ROUNDS, MOVES, PLACEMENTS, FAILURES)}
+PROBE_KINDS = ("decision", "tempo")
+OTHER, TAKE, TAKE_ONLY = 0, 1, 2
+"""Arms of a probed decision: the best move that does not take the marker; the best that does; the same, but the next
+round is started by whoever would have started it in the arm `OTHER`."""
+
+_KIND = Column(
+    "kind", "u1", "What was probed: taking the marker (decision), or who starts a round (tempo).", PROBE_KINDS
+)
+_ROOT_ROUND = Column("round", "u2", "Round of the root, counted from 1.")
+_ROOT_PLY = Column("ply", "u2", "Moves played before the root; for a decision, the ply that was open there.")
+
+ROOTS = Table(
+    "roots",
+    "games",
+    "A row a position of a game from which play was continued in several ways (a root). A tempo root stands before "
+    "the round is dealt; the columns about moves are 0 in its row.",
+    ("game", "kind", "ply"),
+    (
+        _GAME,
+        _KIND,
+        _ROOT_ROUND,
+        _ROOT_PLY,
+        Column("seat", "u1", "tempo: the seat that starts the round in the game; decision: the seat to move."),
+        Column("n_choices", "u2", "decision: how many such decisions the game has, of which some were drawn as roots."),
+        Column("took", "?", "decision: true if the player takes the marker in the game."),
+        Column("floor", "u1", "decision: floor spaces of that seat occupied before the move."),
+        Column("space_price", "i2", "decision: points of the marker's space, or its fixed price (positive)."),
+        Column("take_color", "u1", "decision: color of the best taking move.", MOVE_COLOR_NAMES),
+        Column("take_line", "u1", "Its pattern line; 0 = the floor line."),
+        Column("take_tiles", "u1", "Tiles it takes from the center."),
+        Column("take_gain", "i2", "Its exact gain (see `moves`), the price of the marker included."),
+        Column("other_source", "u1", "decision: source of the best move that does not take the marker."),
+        Column("other_color", "u1", "Its color.", MOVE_COLOR_NAMES),
+        Column("other_line", "u1", "Its pattern line; 0 = the floor line."),
+        Column("other_tiles", "u1", "Tiles it takes."),
+        Column("other_gain", "i2", "Its exact gain."),
+    ),
+    is_probed=True,
+)
+
+PROBES = Table(
+    "probes",
+    "games",
+    "A row a continued game and seat: how a game ended that was played on from a root. Everything that is dealt and "
+    "decided after the root is keyed by the continuation, alike in all arms.",
+    ("game", "kind", "ply", "arm", "continuation", "seat"),
+    (
+        _GAME,
+        _KIND,
+        _ROOT_ROUND,
+        _ROOT_PLY,
+        Column(
+            "arm",
+            "u1",
+            "tempo: the seat that starts the round; decision: 0 the best move that does not take the marker, 1 the "
+            "best that does, 2 the same, but the next round is started as in arm 0.",
+        ),
+        Column("continuation", "u2", "Which luck after the root, counted from 1; 0 is that of the game itself."),
+        _SEAT,
+        Column("score", "i2", "Final score, points."),
+        Column("margin", "i2", "Final score minus the best other score, points."),
+        Column("win_share", "f8", "1/k for each of k winners, else 0."),
+        Column("rounds", "u2", "Rounds of the continued game."),
+        Column("next_starter", "i1", "Seat that starts the round after the root's; -1 if the game ends before."),
+    ),
+    is_probed=True,
+)
+
+TABLES: dict[str, Table] = {t.name: t for t in (GAMES, ROUNDS, MOVES, PLACEMENTS, ROOTS, PROBES, FAILURES)}
 
 
-def tables_at(depth: Depth) -> tuple[Table, ...]:
-    """Return the tables that a log depth holds, views included; failures are written at any depth."""
-    return tuple(t for t in TABLES.values() if t is not FAILURES and DEPTHS.index(t.depth) <= DEPTHS.index(depth))
+def tables_at(depth: Depth, *, is_probed: bool = False) -> tuple[Table, ...]:
+    """Return the tables that a log holds at a depth, views included; failures are written at any depth.
+
+    `is_probed` says whether the experiment asks for probes.
+    """
+    kept = DEPTHS[: DEPTHS.index(depth) + 1]
+    return tuple(t for t in TABLES.values() if t is not FAILURES and t.depth in kept and is_probed >= t.is_probed)
 
 
-def stored_at(depth: Depth) -> tuple[Table, ...]:
+def stored_at(depth: Depth, *, is_probed: bool = False) -> tuple[Table, ...]:
     """Return the tables that are written at a log depth, but for failures."""
-    return tuple(table for table in tables_at(depth) if not table.is_view)
+    return tuple(table for table in tables_at(depth, is_probed=is_probed) if not table.is_view)
 
 
 def empty(table: Table, text_width: int = 1) -> npt.NDArray[Any]:

@@ -19,6 +19,7 @@ Every table of a run folder, column by column. This page is made from `azulsim/s
 | `experiment.toml` | the experiment with every default spelled out; `azulsim run` plays it again |
 | `environment.json` | Python, machine, versions of the libraries |
 | `games/ rounds/ moves/` | the tables, a parquet file a shard; as deep as the experiment's `log` says |
+| `roots/ probes/` | games continued in several ways, if the experiment has `[probes]` |
 | `failures/` | games that a strategy spoiled, if any; other tables lack all seatings of that deal in that cell |
 | `commits/` | a marker a shard, written last: rows, bytes and content hash of its tables |
 
@@ -40,6 +41,7 @@ also what an interrupted shard left there; so do this with finished runs in whic
 - `games` joins the others on `(game, seat)`: each row of `rounds`, `moves` and `placements` has exactly one row there,
   with the strategy (`spec`) in that seat.
 - `rounds` joins `moves` and `placements` on `(game, round, seat)`.
+- `probes` joins `roots` on `(game, kind, ply)`, and `games` on `(game, seat)` for the strategy in a seat.
 - All games of one `deal` at the same player count share their luck, over all cells and seatings: the deal is the
   unit of evidence, and intervals are clustered by it.
 - A `cell` is described in `manifest.json` and in `run.cells`; `run.seats` (cell, seating, seat, players, spec) tells
@@ -56,7 +58,11 @@ def describe_tables() -> str:
 
 
 def _describe_table(table: Table) -> str:
-    written = "always, if there are any" if table.name == "failures" else f'at `log = "{table.depth}"` and deeper'
+    written = f'at `log = "{table.depth}"` and deeper'
+    if table.is_probed:
+        written = "where the experiment has `[probes]`"
+    elif table.name == "failures":
+        written = "always, if there are any"
     added = ", ".join(f"`{name}`" for name in derived_columns(table))
     lines = [
         f"## `{table.name}`\n",

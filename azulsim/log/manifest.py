@@ -15,7 +15,7 @@ from pydantic import Field
 from azulsim.config import Frozen, validate
 from azulsim.errors import InputError
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
-from azulsim.schema import MAX_CELLS, MAX_DEALS, TABLES, Depth
+from azulsim.schema import MAX_CELLS, MAX_DEALS, TABLES, Depth, Table, stored_at, tables_at
 
 FORMAT = 1
 """Version of the run folder's layout; a folder with a higher one is refused."""
@@ -186,6 +186,21 @@ class Manifest(Frozen):
     """Why its games may not come out the same when they are played again; set when it is finished."""
     stopped: Stopped | None = None
     """Why it ended where it did, if it stops by evidence; `cells` and `shards` are then those that were played."""
+
+    @property
+    def is_probed(self) -> bool:
+        """True if the experiment asks for probes."""
+        return bool(self.experiment.get("probes"))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that the run holds, views included, but for failures."""
+        return tables_at(self.log, is_probed=self.is_probed)
+
+    @property
+    def stored(self) -> tuple[Table, ...]:
+        """The tables of which the run has files, but for failures."""
+        return stored_at(self.log, is_probed=self.is_probed)
 
     def take_share(self, shards: Iterable[S]) -> Iterator[S]:
         """Yield those of all planned shards that are this folder's share."""

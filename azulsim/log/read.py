@@ -27,8 +27,6 @@ from azulsim.schema import (
     TABLES,
     Column,
     Table,
-    stored_at,
-    tables_at,
 )
 
 Filters = Mapping[str, Any]
@@ -125,7 +123,8 @@ def read_run(path: str | Path) -> Run:
 class Run:
     """A run folder, open for reading. Made by `read_run`.
 
-    The frames of `games`, `rounds`, `moves`, `placements` and `failures` come in canonical order. Each takes
+    The frames of `games`, `rounds`, `moves`, `placements`, `roots`, `probes` and `failures` come in canonical order.
+    Each takes
 
     columns
         Which columns; all stored ones if left out. Besides these, every table can give `cell`, `deal`, `seating`
@@ -234,7 +233,7 @@ class Run:
     @cached_property
     def hashes(self) -> dict[str, str]:
         """For each stored table, the SHA-256 over the fingerprints of its shards, in canonical order."""
-        names = [*(table.name for table in stored_at(self.manifest.log)), FAILURES.name]
+        names = [*(table.name for table in self.manifest.stored), FAILURES.name]
         return {name: self._hash(name) for name in names}
 
     def _hash(self, table: str) -> str:
@@ -260,6 +259,14 @@ class Run:
         """Return a frame with a row a tile placed on a wall."""
         return self._frame("placements", columns, filters)
 
+    def roots(self, columns: Sequence[str] | None = None, filters: Filters | None = None) -> pd.DataFrame:
+        """Return a frame with a row a position from which play was continued in several ways."""
+        return self._frame("roots", columns, filters)
+
+    def probes(self, columns: Sequence[str] | None = None, filters: Filters | None = None) -> pd.DataFrame:
+        """Return a frame with a row a continued game and seat."""
+        return self._frame("probes", columns, filters)
+
     def failures(self, columns: Sequence[str] | None = None, filters: Filters | None = None) -> pd.DataFrame:
         """Return a frame with a row a failed game; empty if none failed."""
         return self._frame("failures", columns, filters)
@@ -267,8 +274,9 @@ class Run:
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Run SQL over the run and return a DuckDB relation; `.df()` makes it a pandas frame.
 
-        There are views `games rounds moves placements failures` (as deep as the run was logged), with coded columns
-        as text and the columns `cell`, `deal` and `seating` added, and `cells` and `seats`, which join on them.
+        There are views `games rounds moves placements failures` (as deep as the run was logged), and `roots probes`
+        where probes were asked for, with coded columns as text and the columns `cell`, `deal` and `seating` added,
+        and `cells` and `seats`, which join on them.
         A relation reads its files when it is asked for rows; `fetch` also says which file is damaged.
         """
         return self.connection.sql(query)
@@ -288,7 +296,7 @@ class Run:
 
     def find_damage(self, tables: Iterable[Table] | None = None) -> InputError | None:
         """Read every file of the given tables (all if left out) and return a complaint about the first damaged one."""
-        for table in tables if tables is not None else (*stored_at(self.manifest.log), FAILURES):
+        for table in tables if tables is not None else (*self.manifest.stored, FAILURES):
             stored = TABLES["rounds"] if table is PLACEMENTS else table
             columns = ", ".join(self._typed(stored, column.name) for column in stored.columns)
             for commit in self.commits:
@@ -305,7 +313,7 @@ class Run:
     @cached_property
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The in-memory DuckDB connection that holds the views."""
-        for table in (*tables_at(self.manifest.log), FAILURES):
+        for table in (*self.manifest.tables, FAILURES):
             try:
                 self._bare.execute(f"CREATE OR REPLACE VIEW {table.name} AS FROM {self._view(table, self.commits)}")
             except duckdb.Error as error:
@@ -356,7 +364,9 @@ class Run:
 
     def _require(self, name: str) -> Table:
         table = TABLES[name]
-        if table is not FAILURES and table not in tables_at(self.manifest.log):
+        if table.is_probed and not self.manifest.is_probed:
+            raise InputError(f"{self.path}: there are no {name}: the experiment asks for none under [probes]")
+        if table is not FAILURES and table not in self.manifest.tables:
             raise InputError(
                 f'{self.path}: {name} were not logged: the run has log = "{self.manifest.log}"; '
                 f'run the experiment again with log = "{table.depth}"'

@@ -45,13 +45,13 @@ def create_run(folder: Path, manifest: Manifest, experiment_toml: str) -> None:
         raise InputError(f"{folder}: is a file; choose another folder with --out") from None
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from None
-    make_folders(folder, manifest.log)
+    make_folders(folder, manifest)
     write_bytes(folder / "experiment.toml", experiment_toml.encode())
     write_bytes(folder / "environment.json", (json.dumps(describe_environment(), indent=1) + "\n").encode())
     write_manifest(folder, manifest)
 
 
-def make_folders(folder: Path, depth: Depth) -> None:
+def make_folders(folder: Path, manifest: Manifest) -> None:
     """Make the folders of the tables and commit markers inside a run folder, where they are missing.
 
     Raises
@@ -59,7 +59,7 @@ def make_folders(folder: Path, depth: Depth) -> None:
     RunError
         If they cannot be made.
     """
-    for name in ("commits", *(table.name for table in stored_at(depth))):
+    for name in ("commits", *(table.name for table in manifest.stored)):
         try:
             (folder / name).mkdir(exist_ok=True)
         except OSError as error:
@@ -85,6 +85,7 @@ def write_shard(
     failures: Sequence[Mapping[str, Any]],
     *,
     depth: Depth,
+    is_probed: bool = False,
     specs: Sequence[str],
     seconds: float = 0.0,
     doubts: Sequence[str] = (),
@@ -103,6 +104,8 @@ def write_shard(
         One mapping a failed game, with the columns of `schema.FAILURES`.
     depth
         Log depth of the run.
+    is_probed
+        True if the run has probes.
     specs
         The run's specs, whose places are the codes in the `spec` column.
     seconds
@@ -117,7 +120,7 @@ def write_shard(
     """
     parts = {
         table.name: _write_table(table_path(folder, table.name, shard.name), table, tables[table.name], specs)
-        for table in stored_at(depth)
+        for table in stored_at(depth, is_probed=is_probed)
     }
     if failures:
         parts["failures"] = _write_failures(table_path(folder, "failures", shard.name), failures)

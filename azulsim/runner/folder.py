@@ -31,7 +31,7 @@ def open_folder(folder: Path, plan: Plan, project: Path | None, share: str | Non
         differences.append(f"shard: {earlier.share or 'all'} there, {share} now")
     if differences:
         raise InputError(f"{folder} holds another run ({'; '.join(differences)}); choose another folder with --out")
-    log.make_folders(folder, earlier.log)  # one that was deleted counts as shards to be played again
+    log.make_folders(folder, earlier)  # one that was deleted counts as shards to be played again
     return earlier
 
 
