@@ -1,4 +1,4 @@
-"""Questions asked in a few words: an experiment made, run, and read in one call."""
+"""Which of these strategies is better: `compare` lets them play on common deals, and ranks them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from azulsim import metrics
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment
 from azulsim.log import Run
+from azulsim.questions.text import align, format_share, to_records, write_page
 from azulsim.rules import Rules, find_rules
 from azulsim.runner import run as play_experiment
 from azulsim.stats import Estimate
@@ -47,8 +48,8 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values for JSON; what is not a number becomes None."""
         return {
-            "ranking": _records(self.ranking),
-            "payoffs": _records(self.payoffs.drop(columns=["outcome", "unit"])),
+            "ranking": to_records(self.ranking),
+            "payoffs": to_records(self.payoffs.drop(columns=["outcome", "unit"])),
             "smallest_lead": self.smallest_lead if math.isfinite(self.smallest_lead) else None,
             "run": str(self.run.path),
             "page": str(self.page) if self.page else None,
@@ -60,7 +61,7 @@ class Comparison:
         if len(self.ranking) > 2:
             parts.append("how often the row finishes ahead of the column, ties counting half")
             parts.append(_format_payoffs(self.ranking, self.payoffs))
-        last = [f"smallest lead this could have seen: {_format_share(self.smallest_lead)} of a win"]
+        last = [f"smallest lead this could have seen: {format_share(self.smallest_lead)} of a win"]
         if self.page:
             last.append(f"page: {self.page}")
         return "\n\n".join([*parts, "\n".join([*last, f"again: {self.again}"])])
@@ -133,7 +134,7 @@ def compare(
         payoffs=metrics.payoffs(run, by=("spec",)),
         run=run,
         again=_again(experiment, run, rules, project),
-        page=_write_page(run) if page else None,
+        page=write_page(run, "ranking") if page else None,
     )
 
 
@@ -156,12 +157,6 @@ def rank(run: Run) -> pd.DataFrame:
     win_share = estimates["win_share"].loc[order]
     ranking["n_deals"], ranking["n_games"] = win_share["n_deals"].to_numpy(), win_share["n"].to_numpy()
     return ranking
-
-
-def _write_page(run: Run) -> Path:
-    from azulsim.report import build_report
-
-    return build_report(run, "ranking", folder=run.path).page
 
 
 def _again(experiment: Experiment, run: Run, rules: Rules | str | Path | None, project: Path | None) -> str:
@@ -197,7 +192,7 @@ def format_ranking(ranking: pd.DataFrame) -> str:
             ]
         )
     notes = sorted({note for note in ranking["elo_note"] if note})
-    table = _align(rows, right={4, 6, 7})
+    table = align(rows, right={4, 6, 7})
     return "\n\n".join([table, *(["\n".join(f"* Elo: {note}" for note in notes)] if notes else [])])
 
 
@@ -206,39 +201,21 @@ def _format_payoffs(ranking: pd.DataFrame, payoffs: pd.DataFrame) -> str:
     specs = list(ranking["spec"])
     rows = [["", "", *map(str, ranking["rank"])]]
     for number, label, spec in zip(ranking["rank"], _label(specs), specs, strict=True):
-        cells = ["-" if other == spec else _format_share(share.get((spec, other), math.nan)) for other in specs]
+        cells = ["-" if other == spec else format_share(share.get((spec, other), math.nan)) for other in specs]
         rows.append([str(number), label, *cells])
-    return _align(rows, right=set(range(2, len(specs) + 2)))
-
-
-def _align(rows: Sequence[Sequence[str]], right: set[int]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.rjust(width) if i in right else cell.ljust(width) for i, (cell, width) in enumerate(line))
-        for line in (list(zip(row, widths, strict=True)) for row in rows)
-    )
-    return "\n".join(line.rstrip() for line in lines)
+    return align(rows, right=set(range(2, len(specs) + 2)))
 
 
 def _format_interval(row: Mapping[Hashable, Any], name: str, *, signed: bool = False) -> str:
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
     if not math.isfinite(low):
-        return f"{value:+.0f}" if signed else _format_share(value)
+        return f"{value:+.0f}" if signed else format_share(value)
     if signed:
         return f"{value:+.0f} +/- {(high - low) / 2:.0f}"
     return str(Estimate(value, low, high, se=0.0, n_clusters=0, n_rows=0))
-
-
-def _format_share(share: float) -> str:
-    return "?" if math.isnan(share) else f"{share:.3f}".replace("0.", ".", 1)
 
 
 def _label(specs: Sequence[str]) -> list[str]:
     """Leave out the folders of specs such as `ideas/mine.py:hoarder`, if they can be told apart without."""
     short = [spec.rpartition("/")[2] for spec in specs]
     return short if len(set(short)) == len(specs) else list(specs)
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    plain = frame.astype(object).where(frame.notna(), None)
-    return [{str(key): value for key, value in row.items()} for row in plain.to_dict("records")]
