@@ -15,7 +15,7 @@ from scipy import special
 
 from azulsim.errors import InputError
 from azulsim.stats._arrays import FloatArray, check_level, check_values, encode_ids, freeze, sum_cells
-from azulsim.stats.intervals import ONE_CLUSTER, Estimates, estimate_by_group
+from azulsim.stats.intervals import ONE_CLUSTER, Estimates, estimate_ratio_by_group
 
 SEVERAL = "the response meets the target several times; the middle one is given"
 
@@ -72,6 +72,7 @@ def estimate_crossing(
     values: npt.ArrayLike,
     clusters: npt.ArrayLike,
     *,
+    weights: npt.ArrayLike | None = None,
     target: float = 0.0,
     level: float = 0.95,
 ) -> Crossing:
@@ -86,6 +87,8 @@ def estimate_crossing(
     clusters : (n,) ids
         The deal of each row. Clusters shared by factor values make the crossing more precise; they need not all take
         part everywhere.
+    weights : (n,) floats, optional
+        How many observations each row is the mean of; 1 if left out.
     target : float
         The response that is wanted.
     level : float
@@ -100,7 +103,8 @@ def estimate_crossing(
     Raises
     ------
     InputError
-        For columns of unequal length, numbers that are not finite, or fewer than two factor values.
+        For columns of unequal length, numbers that are not finite, fewer than two factor values, or weights that are
+        negative or all 0 at one of them.
     """
     x, y = check_values(factor, "factor"), check_values(values, "values")
     check_level(level)
@@ -111,8 +115,11 @@ def estimate_crossing(
     points, codes = np.unique(x, return_inverse=True)
     if len(points) < 2:
         raise InputError(f"factor: holds {points[0]:g} only; at least two different values are needed")
-    response = estimate_by_group(y, codes, clusters, n_groups=len(points), level=level)
-    covariance, n_clusters = _covariance(y, codes, clusters, response.value)
+    sizes = np.ones(len(y)) if weights is None else check_values(weights, "weights")
+    if len(sizes) != len(y):
+        raise InputError(f"weights: {len(sizes)} rows, but values have {len(y)}")
+    response = estimate_ratio_by_group(y * sizes, sizes, codes, clusters, n_groups=len(points), level=level)
+    covariance, n_clusters = _covariance((y - response.value[codes]) * sizes, sizes, codes, clusters)
     met = _find_crossings(points, response.value - target)
     t = float(special.stdtrit(response.df.min(), 0.5 + level / 2))
     kept = [*met]
@@ -142,17 +149,16 @@ def estimate_crossing(
 
 
 def _covariance(
-    values: FloatArray, codes: npt.NDArray[np.int64], clusters: npt.ArrayLike, means: FloatArray
+    errors: FloatArray, sizes: FloatArray, codes: npt.NDArray[np.int64], clusters: npt.ArrayLike
 ) -> tuple[FloatArray, int]:
     """Return the covariance of the means over clusters that they share, and the number of clusters."""
-    ids, _ = encode_ids(clusters, len(values), "clusters")
+    ids, _ = encode_ids(clusters, len(errors), "clusters")
     _, ids = np.unique(ids, return_inverse=True)
-    n_clusters = int(ids.max()) + 1
-    cells = sum_cells(codes, len(means), ids.astype(np.int64), n_clusters, values)
-    error = np.zeros((len(means), n_clusters))
-    rows = np.bincount(cells.group, cells.n_rows)
-    error[cells.group, cells.cluster] = (cells.sums[0] - means[cells.group] * cells.n_rows) / rows[cells.group]
-    return error @ error.T * n_clusters / max(n_clusters - 1, 1), n_clusters
+    n_clusters, n_points = int(ids.max()) + 1, int(codes.max()) + 1
+    cells = sum_cells(codes, n_points, ids.astype(np.int64), n_clusters, errors)
+    part = np.zeros((n_points, n_clusters))
+    part[cells.group, cells.cluster] = cells.sums[0] / np.bincount(codes, sizes)[cells.group]
+    return part @ part.T * n_clusters / max(n_clusters - 1, 1), n_clusters
 
 
 def _find_crossings(points: FloatArray, gap: FloatArray) -> list[float]:

@@ -89,6 +89,17 @@ def test_several_crossings_are_said() -> None:
     assert "several" in found.note
 
 
+def test_a_weight_is_that_many_rows() -> None:
+    rng = np.random.default_rng(9)
+    factor, values, deals = draw(0.5 * (FACTOR - 1.4), rng, share=0.8)
+    weights = rng.integers(1, 4, len(values))
+    weighed = estimate_crossing(factor, values, deals, weights=weights)
+    repeated = estimate_crossing(*(np.repeat(column, weights) for column in (factor, values, deals)))
+    assert (weighed.value, weighed.low, weighed.high) == pytest.approx((repeated.value, repeated.low, repeated.high))
+    with pytest.raises(InputError, match="rows"):
+        estimate_crossing(factor, values, deals, weights=weights[1:])
+
+
 def test_one_deal_excludes_nothing() -> None:
     found = estimate_crossing([0.0, 1.0], [1.0, -1.0], [5, 5])
     assert (found.value, found.low, found.high) == (0.5, 0.0, 1.0)
