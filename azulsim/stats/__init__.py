@@ -38,6 +38,7 @@ from azulsim.stats.sequential import (
     judge_interval,
     list_looks,
 )
+from azulsim.stats.signs import SignShare, estimate_share_above
 
 __all__ = [
     "ELO_SCALE",
@@ -52,6 +53,7 @@ __all__ = [
     "Payoffs",
     "Ranks",
     "Ratings",
+    "SignShare",
     "Verdict",
     "adjust_fdr",
     "adjust_holm",
@@ -74,6 +76,7 @@ __all__ = [
     "estimate_ranks",
     "estimate_ratio",
     "estimate_ratio_by_group",
+    "estimate_share_above",
     "fit_ratings",
     "judge_interval",
     "list_looks",

@@ -37,7 +37,7 @@ from azulsim.stats._arrays import (
     sum_cells,
 )
 
-Method = Literal["t", "beta", "wilson", "bootstrap", "mover", "anytime", "none"]
+Method = Literal["t", "beta", "wilson", "bootstrap", "mover", "anytime", "mixture", "none"]
 
 ONE_CLUSTER = "one cluster: no interval can be given"
 NO_VARIATION = "no variation between clusters: no interval can be given"
