@@ -10,6 +10,7 @@ from azulsim.metrics.behavior import (
     point_sources,
     wall_occupancy,
 )
+from azulsim.metrics.course import COURSE, DECIDED, STANDINGS, decided_by_lead, lead_changes, standings
 from azulsim.metrics.games import (
     OUTCOMES,
     bonuses,
@@ -27,6 +28,16 @@ from azulsim.metrics.games import (
     wall_points,
     win_shares,
 )
+from azulsim.metrics.interaction import (
+    DENIALS,
+    OFFER,
+    color_scarcity,
+    denials,
+    expect_offer,
+    neighbour_effects,
+    neighbours,
+)
+from azulsim.metrics.luck import games_to_tell
 from azulsim.metrics.marker import (
     TAKINGS,
     holder_associations,
@@ -38,31 +49,48 @@ from azulsim.metrics.marker import (
     takings,
 )
 from azulsim.metrics.ranking import cycles, leads, payoffs, ranks, ratings, strategy_results
+from azulsim.metrics.seats import MARGIN, SEAT_PARTS, later_starts, seat_equivalence, seat_parts
 
 __all__ = [
+    "COURSE",
+    "DECIDED",
+    "DENIALS",
     "FINGERPRINT",
     "KEYS",
+    "MARGIN",
+    "OFFER",
     "OUTCOMES",
+    "SEAT_PARTS",
+    "STANDINGS",
     "TAKINGS",
     "Lineups",
     "bonuses",
+    "color_scarcity",
     "compare_levels",
     "cycles",
+    "decided_by_lead",
+    "denials",
     "describe_rules",
     "distances",
     "ender_wins",
+    "expect_offer",
     "fingerprints",
     "floor_losses",
     "game_length_distribution",
     "game_lengths",
+    "games_to_tell",
     "has_depth",
     "holder_associations",
+    "later_starts",
+    "lead_changes",
     "leads",
     "list_cells",
     "list_traits",
     "margins",
     "marker_offers",
     "marker_rates",
+    "neighbour_effects",
+    "neighbours",
     "next_round_associations",
     "payoffs",
     "point_sources",
@@ -70,8 +98,11 @@ __all__ = [
     "ratings",
     "score_distribution",
     "scores",
+    "seat_equivalence",
+    "seat_parts",
     "seat_tests",
     "short_refills",
+    "standings",
     "starter_effects",
     "strategy_results",
     "summarize",

@@ -31,13 +31,16 @@ Coefficients = Callable[[Sequence[object]], Sequence[float]]
 """From the levels of a key, in the order of the groups, to the weights of a contrast."""
 
 
-def estimate(sums: Sums, outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    """Estimate the mean of each outcome in each group: a tidy frame, groups in order, outcomes within groups."""
+def estimate(sums: Sums, outcomes: Sequence[Outcome], *, signed: bool = False) -> pd.DataFrame:
+    """Estimate the mean of each outcome in each group: a tidy frame, groups in order, outcomes within groups.
+
+    Outcomes whose single values are differences are `signed`: shares among them are no wins counted, thus unbounded.
+    """
     means, influence = _means(sums)
     parts = []
     for k, outcome in enumerate(outcomes):
         moments = _sum_moments(influence[:, k], sums.count[:, k], sums.group, len(sums.keys))
-        bounds = (0.0, 1.0) if outcome.unit == "share" else None
+        bounds = (0.0, 1.0) if outcome.unit == "share" and not signed else None
         parts.append(_make_frame(sums.keys, outcome, means[:, k], moments, bounds))
     return _interleave(parts)
 
@@ -52,7 +55,7 @@ def contrast(sums: Sums, outcomes: Sequence[Outcome], split: str, coefficients: 
     others = _other_keys(sums, split)
     weight, outer = np.zeros(len(sums.keys)), np.full(len(sums.keys), -1)
     kept: list[tuple[object, ...]] = []
-    for keys, members in _outer_groups(sums.keys, others):
+    for keys, members in outer_groups(sums.keys, others):
         levels = sums.keys[split].iloc[members].tolist()
         weights = np.asarray(coefficients(levels), np.float64)
         if len(levels) > 1 and np.isfinite(weights).all():
@@ -141,7 +144,7 @@ def check_equal(sums: Sums, split: str) -> pd.DataFrame:
     """Test jointly that the mean of the first outcome is the same at all levels of `split`."""
     others = _other_keys(sums, split)
     rows = []
-    for keys, members in _outer_groups(sums.keys, others):
+    for keys, members in outer_groups(sums.keys, others):
         inside = np.isin(sums.group, members) & (sums.count[:, 0] > 0)
         if len(members) > 1:
             means = sums.total[inside, 0] / sums.count[inside, 0]
@@ -151,6 +154,56 @@ def check_equal(sums: Sums, split: str) -> pd.DataFrame:
     names = ["outcome", "statistic", "df_numerator", "df_denominator", "p_value", "n_deals", "note"]
     frame = pd.DataFrame(rows, columns=[*others, *names])
     return frame.astype({name: sums.keys[name].dtype for name in others})
+
+
+def list_estimates(sums: Sums, bounds: tuple[float, float] | None) -> list[Estimate]:
+    """List the estimates of the first outcome, a group after the other, as `azulsim.stats` has them."""
+    means, influence = _means(sums)
+    moments = _sum_moments(influence[:, 0], sums.count[:, 0], sums.group, len(sums.keys))
+    return list(make_estimates(value=means[:, 0], bounds=bounds, level=LEVEL, **moments))
+
+
+def estimate_linear(outcome: Outcome, values: Array, influence: Array, counts: Array) -> pd.DataFrame:
+    """Estimate numbers that are known with each deal's part in their errors: a row a number, without keys.
+
+    Parameters
+    ----------
+    values
+        Shape (k,): the estimates.
+    influence, counts
+        Shape (deals, k): each deal's part in the error of each, and the observations it gave.
+    """
+    group = np.tile(np.arange(len(values)), len(influence))
+    moments = _sum_moments(influence.ravel(), counts.ravel(), group, len(values))
+    return _make_frame(pd.DataFrame(index=range(len(values))), outcome, values, moments, None)
+
+
+def correlate(sums: Sums, outcome: Outcome, *, is_squared: bool) -> pd.DataFrame:
+    """Estimate the correlation of x and y, or its square, in each group.
+
+    The five outcomes of `sums` are x, y, x^2, y^2 and x y. The error is that of the linearized correlation, summed by
+    deal. Groups in which x or y never varies have none.
+    """
+    means, _ = _means(sums)
+    x, y, xx, yy, xy = (np.where(np.isfinite(column), column, 0.0) for column in means.T)
+    spread = np.sqrt(np.maximum((xx - x * x) * (yy - y * y), 0.0))
+    varies = (xx - x * x > 1e-12 * np.maximum(xx, 1)) & (yy - y * y > 1e-12 * np.maximum(yy, 1))
+    groups = np.flatnonzero(varies)
+    sums = select_groups(sums, groups.tolist())
+    x, y, xx, yy, spread, xy = (column[varies] for column in (x, y, xx, yy, spread, xy))
+    value = np.clip((xy - x * y) / spread, -1.0, 1.0)
+    at, count = sums.group, sums.count[:, 0]
+    sum_x, sum_y, sum_xx, sum_yy, sum_xy = sums.total.T
+    # Sums over a deal of u v, u^2 and v^2, with u and v standardized.
+    uv = (sum_xy - x[at] * sum_y - y[at] * sum_x + (x * y)[at] * count) / spread[at]
+    uu = (sum_xx - 2 * x[at] * sum_x + (x * x)[at] * count) / (xx - x * x)[at]
+    vv = (sum_yy - 2 * y[at] * sum_y + (y * y)[at] * count) / (yy - y * y)[at]
+    slope = 2 * value if is_squared else np.ones(len(value))
+    size = np.bincount(at, count, len(groups))
+    influence = (slope[at] * (uv - value[at] / 2 * (uu + vv))) / size[at]
+    moments = _sum_moments(influence, count, at, len(groups))
+    bounds = (0.0, 1.0) if is_squared else (-1.0, 1.0)
+    return _make_frame(sums.keys, outcome, value**2 if is_squared else value, moments, bounds)
 
 
 def scatter_influence(sums: Sums) -> tuple[Array, Array]:
@@ -207,8 +260,9 @@ def _other_keys(sums: Sums, split: str) -> list[str]:
     return [str(name) for name in sums.keys if name != split]
 
 
-def _outer_groups(keys: pd.DataFrame, others: list[str]) -> list[tuple[tuple[object, ...], list[int]]]:
-    found: dict[tuple[object, ...], list[int]] = {}
+def outer_groups(keys: pd.DataFrame, others: list[str]) -> list[tuple[tuple[Any, ...], list[int]]]:
+    """List the groups of the columns `others`: their values, and the rows of `keys` that have them."""
+    found: dict[tuple[Any, ...], list[int]] = {}
     for i, row in enumerate(keys[others].itertuples(index=False, name=None)):
         found.setdefault(row, []).append(i)
     return list(found.items())

@@ -142,6 +142,17 @@ def choose_by_cell(values: Mapping[int, str]) -> str:
     return f"CASE {' '.join(rest)} ELSE {usual} END" if rest else usual
 
 
+def check_keys(run: Run, by: Sequence[str], extra: Sequence[str] = ()) -> list[str]:
+    """Return the columns of the groups: `rules` first if there are several, then `by`, of `KEYS` and `extra`."""
+    names = list(dict.fromkeys([*(["rules"] if list_cells(run)["rules_code"].nunique() > 1 else []), *by]))
+    for name in names:
+        if name not in KEYS and name not in extra:
+            raise InputError(f"by = {name!r}: not a column to group by{did_you_mean(name, [*KEYS, *extra])}")
+    if not names:
+        raise InputError("by and outcomes: at least one of each is needed")
+    return names
+
+
 _KEY_SQL = {"rules": "rules_code", "lineup": "CASE WHEN is_mixed THEN 1 ELSE 0 END", "spec": "spec::VARCHAR"}
 _LINEUP_SQL = {"all": "true", "self_play": "NOT is_mixed", "mixed": "is_mixed"}
 
@@ -166,11 +177,8 @@ def collect(
     """
     extra = dict(extra or {})
     cells = list_cells(run)
-    names = tuple(dict.fromkeys([*(["rules"] if cells["rules_code"].nunique() > 1 else []), *by]))
-    for name in names:
-        if name not in KEYS and name not in extra:
-            raise InputError(f"by = {name!r}: not a column to group by{did_you_mean(name, [*KEYS, *extra])}")
-    if not names or not outcomes:
+    names = check_keys(run, by, tuple(extra))
+    if not outcomes:
         raise InputError("by and outcomes: at least one of each is needed")
     keys = [f'{extra.get(name, _KEY_SQL.get(name, name))} AS "k_{name}"' for name in names]
     sums = [
