@@ -39,6 +39,13 @@ from azulsim.stats.sequential import (
     list_looks,
 )
 from azulsim.stats.signs import SignShare, estimate_share_above
+from azulsim.stats.variance import (
+    Separation,
+    VarianceShares,
+    estimate_known_shares,
+    estimate_separation,
+    estimate_variance_shares,
+)
 
 __all__ = [
     "ELO_SCALE",
@@ -53,7 +60,9 @@ __all__ = [
     "Payoffs",
     "Ranks",
     "Ratings",
+    "Separation",
     "SignShare",
+    "VarianceShares",
     "Verdict",
     "adjust_fdr",
     "adjust_holm",
@@ -69,6 +78,7 @@ __all__ = [
     "estimate_by_group",
     "estimate_crossing",
     "estimate_distances",
+    "estimate_known_shares",
     "estimate_mean",
     "estimate_payoffs",
     "estimate_proportion",
@@ -76,7 +86,9 @@ __all__ = [
     "estimate_ranks",
     "estimate_ratio",
     "estimate_ratio_by_group",
+    "estimate_separation",
     "estimate_share_above",
+    "estimate_variance_shares",
     "fit_ratings",
     "judge_interval",
     "list_looks",

@@ -177,7 +177,8 @@ def _deconvolve(value: FloatArray, error: FloatArray, spread: float, df: float) 
     center = float(value.mean())
     step = spread / FINENESS
     low, high = (int(np.floor((center + side * REACH * spread) / step)) for side in (-1, 1))
-    grid = (np.arange(low, high + 1, dtype=np.float64) + 0.5) * step  # 0 lies between two points, so that no mass sits on it
+    # 0 lies between two points of the grid, so that no mass sits on it.
+    grid = (np.arange(low, high + 1, dtype=np.float64) + 0.5) * step
     basis, normal = _make_basis((grid - center) / spread)
     # Noise much finer than the grid is blurred to it; what lies beyond the grid has a known sign and is put at its end.
     scale = np.maximum(error, step / 2)
