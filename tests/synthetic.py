@@ -124,6 +124,12 @@ def _make_game(row: npt.NDArray[Any], rng: np.random.Generator) -> tuple[npt.NDA
     return r, m
 
 
+def make_seatings(lineup: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """Return all rotations of a line-up, or one seating if it is one strategy in all seats."""
+    n = len(lineup)
+    return tuple(tuple((seat + r) % n for seat in range(n)) for r in range(1 if len(set(lineup)) == 1 else n))
+
+
 def write_run(
     folder: Path,
     lineups: Sequence[Sequence[str]],
@@ -144,10 +150,7 @@ def write_run(
             index=index,
             players=len(lineup),
             lineup=tuple(lineup),
-            seatings=tuple(
-                tuple((seat + r) % len(lineup) for seat in range(len(lineup)))
-                for r in range(1 if len(set(lineup)) == 1 else len(lineup))
-            ),
+            seatings=make_seatings(lineup),
             deals=deals,
             rules=rules[index] if rules else Rules(),
         )

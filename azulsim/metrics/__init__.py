@@ -10,6 +10,7 @@ from azulsim.metrics.behavior import (
     point_sources,
     wall_occupancy,
 )
+from azulsim.metrics.controls import probe_controls
 from azulsim.metrics.course import COURSE, DECIDED, STANDINGS, decided_by_lead, lead_changes, standings
 from azulsim.metrics.games import (
     OUTCOMES,
@@ -48,6 +49,15 @@ from azulsim.metrics.marker import (
     taking_moves,
     takings,
 )
+from azulsim.metrics.probes import (
+    PARTS,
+    decision_losses,
+    decision_signs,
+    decision_values,
+    fair_prices,
+    has_probes,
+    tempo_values,
+)
 from azulsim.metrics.ranking import cycles, leads, payoffs, ranks, ratings, strategy_results
 from azulsim.metrics.seats import MARGIN, SEAT_PARTS, later_starts, seat_equivalence, seat_parts
 
@@ -60,6 +70,7 @@ __all__ = [
     "MARGIN",
     "OFFER",
     "OUTCOMES",
+    "PARTS",
     "SEAT_PARTS",
     "STANDINGS",
     "TAKINGS",
@@ -69,17 +80,22 @@ __all__ = [
     "compare_levels",
     "cycles",
     "decided_by_lead",
+    "decision_losses",
+    "decision_signs",
+    "decision_values",
     "denials",
     "describe_rules",
     "distances",
     "ender_wins",
     "expect_offer",
+    "fair_prices",
     "fingerprints",
     "floor_losses",
     "game_length_distribution",
     "game_lengths",
     "games_to_tell",
     "has_depth",
+    "has_probes",
     "holder_associations",
     "later_starts",
     "lead_changes",
@@ -94,6 +110,7 @@ __all__ = [
     "next_round_associations",
     "payoffs",
     "point_sources",
+    "probe_controls",
     "ranks",
     "ratings",
     "score_distribution",
@@ -108,6 +125,7 @@ __all__ = [
     "summarize",
     "taking_moves",
     "takings",
+    "tempo_values",
     "ties",
     "wall_occupancy",
     "wall_points",
