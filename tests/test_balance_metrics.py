@@ -240,19 +240,44 @@ def test_games_to_tell_two_apart_tell_them_apart(tmp_path: Path) -> None:
     run = read_run(synthetic.write_run(tmp_path / "run", lineups, skills=skills, deals=1000, depth="games"))
     frame = metrics.games_to_tell(run)
     row = pick(frame, spec="a", opponent="b")
-    assert row["games_low"] < row["games"] < row["games_high"]
+    assert row["to_tell_low"] < row["to_tell"] < row["to_tell_high"]
+    assert row["games"] == 2 * row["to_tell"]
     games = run.games(filters={"cell": 0}).astype({"spec": str})
     ahead = games[games["spec"] == "a"].set_index(["deal", "seating"])["placement"].map({1: 1.0, 2: 0.0}).astype(float)
     tied = games.groupby(["deal", "seating"])["win_share"].max() < 1
     ahead[tied] = 0.5
     by_deal = ahead.groupby("deal").mean().to_numpy()
     rng = np.random.default_rng(2)
-    n_deals = round(row["games"] / 2)
-    leads = [rng.choice(by_deal, n_deals).mean() > 0.5 for _ in range(2000)]
+    leads = [rng.choice(by_deal, round(row["to_tell"])).mean() > 0.5 for _ in range(2000)]
     assert np.mean(leads) == pytest.approx(0.95, abs=0.03)
     equal = frame[frame["spec"].isin(["a", "c"]) & frame["opponent"].isin(["a", "c"])]
-    assert equal["games_high"].isna().all()
+    assert equal["to_tell_high"].isna().all()
     assert equal["note"].str.contains("not told apart").all()
+
+
+def test_variance_shares_find_planted_skill(tmp_path: Path) -> None:
+    skills = {"a": 12.0, "b": -12.0}
+    run = read_run(synthetic.write_run(tmp_path / "run", [("a", "b")], skills=skills, deals=400, depth="games"))
+    frame = metrics.variance_shares(run, outcome="score")
+    # Of a score: skill 12^2, luck of the deal 6^2, and 10^2 of everything else.
+    for name, share in (("skill", 144), ("luck", 136), ("seat", 0), ("skill_seat", 0)):
+        row = pick(frame, players=2, outcome=name)
+        assert row["estimate"] == pytest.approx(share / 280, abs=max(4 * row["se"], 0.01))
+    assert frame["estimate"].sum() == pytest.approx(1, abs=0.01)
+    assert (metrics.variance_shares(run, ["players", "lineup"])["specs"] == "a, b").all()
+
+
+def test_variance_shares_use_line_ups_that_were_rotated(real: Run, alone: Run) -> None:
+    frame = metrics.variance_shares(real)
+    assert set(frame["players"]) == {2, 3}
+    assert set(frame["outcome"]) == set(metrics.VARIANCE)
+    games = real.games().query("players == 2")
+    skill = games.groupby(["cell", "spec"], observed=True)["win_share"].mean().groupby("cell").std(ddof=0).dropna()
+    found = pick(frame, players=2, outcome="skill")
+    share = (skill**2).mean() / games.groupby("cell")["win_share"].var(ddof=0).mean()
+    assert found["estimate"] == pytest.approx(share, abs=0.05)
+    assert metrics.variance_shares(alone).empty
+    assert metrics.decided_by_round(alone).empty
 
 
 def test_sums_do_not_depend_on_the_size_of_the_pieces(real: Run, monkeypatch: pytest.MonkeyPatch) -> None:

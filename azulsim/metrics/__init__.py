@@ -38,7 +38,7 @@ from azulsim.metrics.interaction import (
     neighbour_effects,
     neighbours,
 )
-from azulsim.metrics.luck import games_to_tell
+from azulsim.metrics.luck import VARIANCE, decided_by_round, games_to_tell, variance_shares
 from azulsim.metrics.marker import (
     TAKINGS,
     holder_associations,
@@ -74,12 +74,14 @@ __all__ = [
     "SEAT_PARTS",
     "STANDINGS",
     "TAKINGS",
+    "VARIANCE",
     "Lineups",
     "bonuses",
     "color_scarcity",
     "compare_levels",
     "cycles",
     "decided_by_lead",
+    "decided_by_round",
     "decision_losses",
     "decision_signs",
     "decision_values",
@@ -127,6 +129,7 @@ __all__ = [
     "takings",
     "tempo_values",
     "ties",
+    "variance_shares",
     "wall_occupancy",
     "wall_points",
     "win_shares",

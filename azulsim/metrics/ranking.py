@@ -93,12 +93,12 @@ def payoffs(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:
     DataFrame
         A row a group of `by` and `opponent`, with the outcome `ahead`.
     """
-    frame = estimate(_collect_payoffs(run, by), [_AHEAD])
+    frame = estimate(collect_payoffs(run, by), [AHEAD])
     frame["opponent"] = pd.Categorical(frame["opponent"], categories=list(run.manifest.specs))
     return frame
 
 
-_AHEAD = Outcome(
+AHEAD = Outcome(
     "ahead",
     "CASE WHEN placement < other_placement THEN 1 WHEN placement = other_placement THEN 0.5 ELSE 0 END",
     "share",
@@ -106,7 +106,7 @@ _AHEAD = Outcome(
 )
 
 
-def _collect_payoffs(run: Run, by: Sequence[str]) -> Sums:
+def collect_payoffs(run: Run, by: Sequence[str]) -> Sums:
     tables = """
     meetings AS (
         SELECT played.*, other.spec::VARCHAR AS opponent, other.placement AS other_placement
@@ -114,7 +114,7 @@ def _collect_payoffs(run: Run, by: Sequence[str]) -> Sums:
         WHERE played.is_mixed AND other.spec::VARCHAR <> played.spec::VARCHAR
     )"""
     keys = [*by, "opponent"]
-    return collect(run, [_AHEAD], keys, base="meetings", tables=tables, lineups="mixed", extra={"opponent": "opponent"})
+    return collect(run, [AHEAD], keys, base="meetings", tables=tables, lineups="mixed", extra={"opponent": "opponent"})
 
 
 def cycles(run: Run) -> pd.DataFrame:
@@ -124,7 +124,7 @@ def cycles(run: Run) -> pd.DataFrame:
     `azulsim.stats.assess_cycles`. Player counts at which fewer than three strategies, or not all pairs, met are left
     out.
     """
-    sums = _collect_payoffs(run, BY)
+    sums = collect_payoffs(run, BY)
     means, influence = scatter_influence(sums)
     outer = [str(name) for name in sums.keys if name not in ("spec", "opponent")]
     parts = []
