@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, overload
 
@@ -24,6 +24,7 @@ from azulsim.engine.scoring import (
 )
 from azulsim.errors import InputError, StrategyError, did_you_mean
 from azulsim.strategy.parameters import (
+    Authored,
     Limits,
     as_param_array,
     check_limits,
@@ -54,7 +55,7 @@ SPEEDS: dict[Shape, tuple[Speed, ...]] = {
 
 
 @dataclass(frozen=True)
-class Definition:
+class Definition(Authored):
     """A strategy as its author wrote it; calling it calls the function.
 
     Attributes
@@ -62,8 +63,6 @@ class Definition:
     shape : str
         ``score(move, *, ...)``, ``score_position``: ``score(move, position, *, ...)``, ``choose(view, moves, rng, *,
         ...)``, or compiled ``move(scratch, moves, key, params, workspace)``.
-    defaults : dict
-        Its parameters, all numbers, with their default values.
     workspace : int
         Bytes of its own memory that a compiled move asks for; zeroed before each game.
     reads_only : bool
@@ -71,31 +70,16 @@ class Definition:
     place : function or None
         ``place(spot, *, ...)`` scores the spaces for a tile on a wall with a choice; its keyword parameters are
         parameters of the strategy. Without one the engine's default is used.
-    limits : dict
-        Lowest and highest value of the parameters that not every number fits.
     """
 
-    function: Callable[..., Any]
     shape: Shape
-    defaults: Mapping[str, float]
-    workspace: int = 0
-    reads_only: bool = False
-    place: Callable[..., Any] | None = None
-    limits: Limits = field(default_factory=dict)
+    workspace: int
+    reads_only: bool
+    place: Callable[..., Any] | None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself, as in a test of a score on one made-up move."""
         return self.function(*args, **kwargs)
-
-    @property
-    def name(self) -> str:
-        """The strategy's name: that of its function."""
-        return self.function.__name__
-
-    @property
-    def doc(self) -> str:
-        """What the strategy says of itself."""
-        return inspect.getdoc(self.function) or inspect.getdoc(inspect.getmodule(self.function)) or ""
 
 
 @overload
@@ -143,7 +127,7 @@ def strategy(
         if place is not None:
             _check_place(function.__name__, place, own)
         check_limits(function.__name__, own, limits or {})
-        return Definition(function, shape, own, workspace, reads_only, place, limits or {})
+        return Definition(function, own, limits or {}, shape, workspace, reads_only, place)
 
     return define if function is None else define(function)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import CodeType, FunctionType
-from typing import Any, Protocol
+from typing import Any
 
 import numba
 import numpy as np
@@ -18,20 +19,32 @@ Limits = Mapping[str, tuple[float, float]]
 """Lowest and highest value of some parameters."""
 
 
-class HasParams(Protocol):
-    """A strategy or a wrapper as its author wrote it."""
+@dataclass(frozen=True)
+class Authored:
+    """What an author wrote: a function with parameters of its own.
+
+    Attributes
+    ----------
+    function : function
+    defaults : dict
+        Its parameters, all numbers, with their default values.
+    limits : dict
+        Lowest and highest value of the parameters that not every number fits.
+    """
+
+    function: Callable[..., Any]
+    defaults: Mapping[str, float]
+    limits: Limits
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Its name: that of the function."""
+        return self.function.__name__
 
     @property
-    def defaults(self) -> Mapping[str, float]:
-        """Its parameters with their default values."""
-
-    @property
-    def limits(self) -> Limits:
-        """What values they may have, where not every number fits."""
+    def doc(self) -> str:
+        """What it says of itself."""
+        return inspect.getdoc(self.function) or inspect.getdoc(inspect.getmodule(self.function)) or ""
 
 
 def split_parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, float]]:
@@ -74,7 +87,7 @@ def list_names(function: Callable[..., Any]) -> set[str]:
     return names
 
 
-def merge_params(spec: str, of: HasParams, given: Mapping[str, float]) -> dict[str, float]:
+def merge_params(spec: str, of: Authored, given: Mapping[str, float]) -> dict[str, float]:
     """Return the parameters of a strategy or wrapper, those given in place of the defaults, in order of definition.
 
     Raises

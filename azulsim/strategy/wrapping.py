@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
 
@@ -14,6 +12,7 @@ import numpy.typing as npt
 from azulsim.engine.narrowing import address_of_narrowing, make_narrowing
 from azulsim.errors import InputError, StrategyError
 from azulsim.strategy.parameters import (
+    Authored,
     Limits,
     as_param_array,
     check_limits,
@@ -23,33 +22,8 @@ from azulsim.strategy.parameters import (
 )
 
 
-@dataclass(frozen=True)
-class Wrapper:
-    """A wrapper as its author wrote it.
-
-    Attributes
-    ----------
-    function : function
-        ``narrow(position, moves, key, *, ...)``.
-    defaults : dict
-        Its parameters, all numbers, with their default values.
-    limits : dict
-        Lowest and highest value of the parameters that not every number fits.
-    """
-
-    function: Callable[..., Any]
-    defaults: Mapping[str, float]
-    limits: Limits = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The wrapper's name: that of its function."""
-        return self.function.__name__
-
-    @property
-    def doc(self) -> str:
-        """What the wrapper says of itself."""
-        return inspect.getdoc(self.function) or inspect.getdoc(inspect.getmodule(self.function)) or ""
+class Wrapper(Authored):
+    """A wrapper as its author wrote it: ``narrow(position, moves, key, *, ...)``."""
 
 
 @overload
