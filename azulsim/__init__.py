@@ -25,6 +25,7 @@ _PUBLIC = {
     "read_run": "azulsim.log",
     "run": "azulsim.runner",
     "strategy": "azulsim.strategy",
+    "whatif": "azulsim.questions",
     "wrapper": "azulsim.strategy",
 }
 _ROOMS = {"metrics", "report", "stats", "schema", "testing"}

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import tomli_w
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from azulsim.config import Frozen, read_toml, validate
+from azulsim.config import Frozen, flatten_keys, read_toml, validate
 from azulsim.errors import InputError, did_you_mean
 
 COLORS = "BYRKW"
@@ -220,6 +220,23 @@ def read_rules(path: str | Path) -> Rules:
 def make_rules(data: dict[str, Any], *, where: str = "rules") -> Rules:
     """Build rules from plain data such as a TOML table; `where` opens the sentence of any complaint."""
     return validate(Rules, data, where=where)
+
+
+def split_rule(rules: Rules, key: str) -> tuple[Any, tuple[tuple[str, Any], ...]]:
+    """Return the value of one rule, named as in files, and all the others as pairs.
+
+    >>> split_rule(Rules(), "bonus.column")[0]
+    7
+
+    Raises
+    ------
+    InputError
+        For an unknown rule, with the nearest one.
+    """
+    pairs = dict(flatten_keys(rules.model_dump(by_alias=True)))
+    if key not in pairs:
+        raise InputError(f"{key!r} is no rule{did_you_mean(key, pairs)}")
+    return pairs.pop(key), tuple(pairs.items())
 
 
 VARIANTS: dict[str, Rules] = {

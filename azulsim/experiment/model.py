@@ -12,11 +12,12 @@ import tomli_w
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from azulsim.config import Frozen, flatten_keys, show_value
-from azulsim.errors import InputError, did_you_mean
+from azulsim.errors import did_you_mean
+from azulsim.experiment.kinds import as_rules_text, is_rule, read_rules_text, vary_rules
 from azulsim.experiment.lineups import Lineup, Schedule, count_full_tables, find_places, is_pattern
 from azulsim.experiment.stopping import Stop
-from azulsim.notation import format_rules, parse_rules
-from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, VARIANTS, Rules, make_rules
+from azulsim.experiment.whatif import RETUNED, WhatIf
+from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
 from azulsim.schema import MAX_CELLS, MAX_DEALS, TABLES, Depth
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ PlayerCount = Annotated[int, Field(ge=MIN_PLAYERS, le=MAX_PLAYERS)]
 
 VARIED = ("players", "lineup", "rules", "rules.<key>")
 """What a grid can vary besides places in specs."""
-COLUMNS = {"cell", "players", "lineup", "seatings", "deals", "spec"}.union(
+COLUMNS = {"cell", "players", "lineup", "seatings", "deals", "spec", RETUNED}.union(
     *({column.name for column in table.columns} for table in TABLES.values())
 )
 """Names that a place in a spec cannot have: it becomes a column of `Run.cells`, by which tables are filtered."""
@@ -74,6 +75,8 @@ class Experiment(Frozen):
     """What differs from the printed rules, or the name of a variant."""
     grid: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     """Values to vary: `players`, `lineup`, `rules`, any rule as `rules.x.y`, and places in specs by their names."""
+    whatif: WhatIf | None = None
+    """How the report `whatif` holds the rules that the grid varies against each other."""
     reports: tuple[str, ...] = ()
     """Reports to build when the run is done."""
 
@@ -92,7 +95,7 @@ class Experiment(Frozen):
     @field_validator("rules", mode="before")
     @classmethod
     def _take_variant(cls, rules: Any) -> Any:
-        return _read_rules_text(rules) if isinstance(rules, str) else rules
+        return read_rules_text(rules) if isinstance(rules, str) else rules
 
     @field_validator("grid", mode="before")
     @classmethod
@@ -137,6 +140,9 @@ class Experiment(Frozen):
         self._check_places()
         self._check_lineups()
         self._check_schedule()
+        if self.whatif:
+            kinds = [rules for _, rules in vary_rules(self.rules, self.grid)]
+            self.whatif.check(kinds, self.player_counts())
         return self
 
     def _check_places(self) -> None:
@@ -220,20 +226,6 @@ class Experiment(Frozen):
         return f"# {self.question}\n\n{body}" if self.question else body
 
 
-def vary_rules(rules: Rules, grid: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[dict[str, Any], Rules]]:
-    """Yield every combination of the rules that a grid varies, in the order of the grid, and the rules it makes.
-
-    Raises
-    ------
-    ValueError
-        For an unknown rule, or rules that cannot be so.
-    """
-    keys = [key for key in grid if _is_rule(key)]
-    for values in itertools.product(*(grid[key] for key in keys)):
-        changes = dict(zip(keys, values, strict=True))
-        yield changes, _change_rules(rules, changes)
-
-
 def _freeze(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _freeze(item) for key, item in value.items()}
@@ -261,18 +253,14 @@ def _specs_in(data: Mapping[str, Any]) -> Iterator[Lineup]:
 def _find_check(key: str, places: tuple[str, ...]) -> Callable[[Any], Any]:
     """Return what checks a value of the key, and brings it into the form in which it is kept."""
     if key in ("players", "lineup", "rules"):
-        return {"players": _as_player_count, "lineup": _as_lineup, "rules": _as_rules_text}[key]
-    if _is_rule(key):
+        return {"players": _as_player_count, "lineup": _as_lineup, "rules": as_rules_text}[key]
+    if is_rule(key):
         return lambda value: value
     if key not in places:
         raise ValueError(f"{key!r} cannot be varied{did_you_mean(key, [*VARIED, f'{{{key}}} in a spec', *places])}")
     if key in COLUMNS:
         raise ValueError(f"{{{key}}} has the name of a column of the log; choose another, such as {{{key}_}}")
     return lambda value: _as_place(key, value)
-
-
-def _is_rule(key: str) -> bool:
-    return key == "rules" or key.startswith("rules.")
 
 
 def _as_player_count(value: Any) -> int:
@@ -292,52 +280,3 @@ def _as_place(key: str, value: Any) -> int | float | str:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"{key}: {show_value(value)} is neither a number nor a text")
     return value
-
-
-def _as_rules_text(value: Any) -> str:
-    """Return rules as the one short text of them, which names a variant or what differs from the printed rules."""
-    if isinstance(value, Mapping):
-        return format_rules(_make_rules(value))
-    if isinstance(value, str):
-        try:
-            return format_rules(_read_rules_text(value))
-        except ValueError as error:
-            raise ValueError(f"rules: {value!r}: {error}") from None
-    if isinstance(value, Rules):
-        return format_rules(value)
-    raise ValueError(f"rules: {show_value(value)} is neither the name of a variant nor a table of rules")
-
-
-def _read_rules_text(text: str) -> Rules:
-    if not text.startswith("{") and text not in VARIANTS:
-        raise ValueError(f"no such variant, nor a .toml file{did_you_mean(text, VARIANTS)}")
-    try:
-        return parse_rules(text)
-    except InputError as error:
-        raise ValueError(str(error)) from None
-
-
-def _make_rules(data: Mapping[str, Any]) -> Rules:
-    try:
-        return make_rules(dict(data))
-    except InputError as error:
-        raise ValueError(str(error)) from None
-
-
-def _change_rules(rules: Rules, changes: Mapping[str, Any]) -> Rules:
-    """Return rules with some values changed; a change of `rules` itself comes first, wherever it stands."""
-    if "rules" in changes:
-        rules = _read_rules_text(changes["rules"])
-    changes = {key: value for key, value in changes.items() if key != "rules"}
-    if not changes:
-        return rules
-    data = rules.model_dump(by_alias=True)
-    for key, value in changes.items():
-        *path, last = key.split(".")[1:]
-        table: Any = data
-        for part in path:
-            known, table = table, table.get(part)
-            if not isinstance(table, dict):
-                raise ValueError(f"unknown key {key!r}{did_you_mean(part, known)}")
-        table[last] = value
-    return _make_rules(data)

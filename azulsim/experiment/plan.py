@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from azulsim import catalog, registry
 from azulsim.config import show_value
 from azulsim.errors import InputError
+from azulsim.experiment.kinds import read_rules_text, vary_rules
 from azulsim.experiment.lineups import (
     Lineup,
     expand_patterns,
@@ -21,8 +22,8 @@ from azulsim.experiment.lineups import (
     list_seatings,
     vary_places,
 )
-from azulsim.experiment.model import vary_rules
 from azulsim.experiment.reading import make_experiment
+from azulsim.experiment.whatif import RETUNED
 from azulsim.log import Cell, Shard
 from azulsim.rules import Rules
 from azulsim.schema import MAX_CELLS, Depth
@@ -124,6 +125,8 @@ def _name_strategies(experiment: Experiment, project: Path | None, where: str) -
     """Return the canonical spec of every spec with its places filled; complain of the first that names no strategy."""
     written = {key: getattr(experiment, key) for key in ("lineup", "strategies", "against")}
     written["grid.lineup"] = tuple(itertools.chain.from_iterable(experiment.grid.get("lineup", ())))
+    retuned = experiment.whatif.retuned if experiment.whatif else ()
+    written["whatif.retuned"] = tuple(spec for each in retuned for spec in (each.spec, each.plays))
     named: dict[str, str] = {}
     for key, specs in written.items():
         filled = (fill_places(spec, values) for spec in specs for values in vary_places([spec], experiment.grid))
@@ -150,7 +153,7 @@ def _make_cells(experiment: Experiment, named: Mapping[str, str], where: str) ->
         if len(tables) + len(kinds) * len(lineups) > MAX_CELLS:
             raise InputError(f"{where}: more than {MAX_CELLS:,} cells; shorten the grid, or draw fewer tables")
         for changes, rules in kinds:
-            for lineup, values in lineups:
+            for lineup, values in [*lineups, *_retune(experiment, players, rules, named, lineups, where)]:
                 seatings = list_seatings(lineup, experiment.seatings)
                 table = (players, rules, min(tuple(lineup[player] for player in order) for order in seatings))
                 if table in tables:
@@ -165,6 +168,22 @@ def _make_cells(experiment: Experiment, named: Mapping[str, str], where: str) ->
                     rules=rules,
                     factors={"players": players, **changes, **values},
                 )
+
+
+def _retune(
+    experiment: Experiment,
+    players: int,
+    rules: Rules,
+    named: Mapping[str, str],
+    lineups: Sequence[tuple[Lineup, dict[str, Any]]],
+    where: str,
+) -> Iterator[tuple[Lineup, dict[str, Any]]]:
+    """Yield the line-ups of strategies that play tuned to these rules."""
+    for retuned in experiment.whatif.retuned if experiment.whatif else ():
+        if retuned.players == players and read_rules_text(retuned.rules) == rules:
+            if (named[retuned.spec],) * players not in [lineup for lineup, _ in lineups]:
+                raise InputError(f"{where}: whatif.retuned: {retuned.spec!r} does not sit in all seats of any table")
+            yield (named[retuned.plays],) * players, {RETUNED: named[retuned.spec]}
 
 
 def _fill_lineups(

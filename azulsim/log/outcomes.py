@@ -14,6 +14,24 @@ from azulsim.log.read import Run
 
 OutcomeName = Literal["win_share", "margin", "score"]
 
+GAME_OUTCOMES = (
+    "winner_score",
+    "score",
+    "winning_margin",
+    "rounds",
+    "plies",
+    "floor_paid",
+    "bonus_points",
+    "tied",
+    "ender_wins",
+    "short_games",
+    "seat_0_win_share",
+    "seat_1_win_share",
+    "seat_2_win_share",
+    "seat_3_win_share",
+)
+"""Outcomes of a game by which sets of rules are compared; `azulsim.metrics.rule_differences` estimates them."""
+
 BOUNDS: dict[OutcomeName, tuple[float, float] | None] = {"win_share": (0.0, 1.0), "margin": None, "score": None}
 """Least and greatest value that an outcome can take."""
 

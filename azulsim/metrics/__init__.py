@@ -19,6 +19,7 @@ from azulsim.metrics.games import (
     floor_losses,
     game_length_distribution,
     game_lengths,
+    margin_distribution,
     margins,
     score_distribution,
     scores,
@@ -60,6 +61,13 @@ from azulsim.metrics.probes import (
 )
 from azulsim.metrics.ranking import cycles, leads, payoffs, ranks, ratings, strategy_results
 from azulsim.metrics.seats import MARGIN, SEAT_PARTS, later_starts, seat_equivalence, seat_parts
+from azulsim.metrics.whatif import (
+    RULE_OUTCOMES,
+    rule_crossings,
+    rule_differences,
+    rule_outcomes,
+    rule_responses,
+)
 
 __all__ = [
     "COURSE",
@@ -71,6 +79,7 @@ __all__ = [
     "OFFER",
     "OUTCOMES",
     "PARTS",
+    "RULE_OUTCOMES",
     "SEAT_PARTS",
     "STANDINGS",
     "TAKINGS",
@@ -104,6 +113,7 @@ __all__ = [
     "leads",
     "list_cells",
     "list_traits",
+    "margin_distribution",
     "margins",
     "marker_offers",
     "marker_rates",
@@ -115,6 +125,10 @@ __all__ = [
     "probe_controls",
     "ranks",
     "ratings",
+    "rule_crossings",
+    "rule_differences",
+    "rule_outcomes",
+    "rule_responses",
     "score_distribution",
     "scores",
     "seat_equivalence",

@@ -1,5 +1,17 @@
 """Questions asked in a few words: an experiment made, run, and read in one call."""
 
 from azulsim.questions.ranking import Comparison, compare, format_ranking, rank
+from azulsim.questions.rules import RuleComparison, whatif
+from azulsim.questions.words import read_players, read_target, read_values
 
-__all__ = ["Comparison", "compare", "format_ranking", "rank"]
+__all__ = [
+    "Comparison",
+    "RuleComparison",
+    "compare",
+    "format_ranking",
+    "rank",
+    "read_players",
+    "read_target",
+    "read_values",
+    "whatif",
+]

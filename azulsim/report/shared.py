@@ -14,9 +14,11 @@ from azulsim.report.words import decimals_for, format_number, join_words
 
 LABELS = {
     "score": "score",
+    "winner_score": "winner's score",
     "margin": "margin",
     "winning_margin": "winner's margin",
     "win_share": "win share",
+    **{f"seat_{seat}_win_share": f"win share of seat {seat}" for seat in range(4)},
     "tied": "shared first place",
     "rounds": "rounds",
     "plies": "moves in the game",

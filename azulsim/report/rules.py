@@ -1,0 +1,86 @@
+"""What is said of rules held against each other, on the page and in the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from azulsim.metrics.whatif import RETUNED
+from azulsim.report.shared import LABELS
+from azulsim.report.words import format_number
+
+ALPHA = 0.05
+NEAR_ZERO = 0.1
+"""Common deals that saved less than this part of the games saved next to nothing."""
+
+
+def has_retuned(differences: pd.DataFrame) -> bool:
+    """Tell whether re-tuned strategies are compared."""
+    return bool((differences["tuning"] == RETUNED).any())
+
+
+def count_seen(rows: pd.DataFrame) -> int:
+    """Count the differences that are seen."""
+    return int((rows["p_holm"] < ALPHA).sum())
+
+
+def say_luck(differences: pd.DataFrame) -> str:
+    """Say in half a sentence what the common deals saved."""
+    saved = float(differences["saved"].median())
+    if not abs(saved) >= NEAR_ZERO:
+        return "common deals saved next to nothing"
+    return f"common deals {'saved' if saved > 0 else 'cost'} {format_number(100 * abs(saved), 0)} % of the games"
+
+
+def describe_luck(differences: pd.DataFrame) -> str:
+    """Say what the common deals saved."""
+    known = differences.dropna(subset=["correlation"])
+    if known.empty:
+        return "Nothing varied by which to judge what the common deals saved."
+    saved, correlation = float(known["saved"].median()), known["correlation"]
+    span = (
+        f"correlation {format_number(float(correlation.median()), 2)} in the median, "
+        f"{format_number(float(correlation.min()), 2)} to {format_number(float(correlation.max()), 2)}"
+    )
+    said = say_luck(differences)
+    if abs(saved) < NEAR_ZERO:
+        said += f", {format_number(100 * saved, 0)} % of the games, since one move played otherwise makes another game"
+    return f"{said[:1].upper()}{said[1:]} ({span})."
+
+
+def describe_tuning(differences: pd.DataFrame) -> str:
+    """Say whether strategies were tuned to the rules."""
+    if has_retuned(differences):
+        return (
+            "Strategies play as they are (fixed), and beside it tuned to each set of rules (re-tuned), where the short "
+            "search found something better."
+        )
+    return (
+        "Strategies play as they are under all rules: made for the printed ones, they may be unfit for others, and "
+        "part of a difference may be that."
+    )
+
+
+def describe_crossings(crossings: pd.DataFrame) -> str:
+    """Say at which value the outcome meets its target."""
+    first = crossings.iloc[0]
+    parts = []
+    for row in crossings.to_dict("records"):
+        rules = "" if row["rules"] == "standard" else f", {row['rules']}"
+        parts.append(f"{describe_crossing(row)} at {row['players']} players ({row['spec']}{rules})")
+    fair = bool((abs(crossings["target"] - 1 / crossings["players"]) < 1e-9).all())
+    target = "the fair one" if fair else format_number(float(first["target"]), 3)
+    return f"The {LABELS.get(first['outcome'])} is {target} at {first['key']} = {'; '.join(parts)}."
+
+
+def describe_crossing(row: Mapping[Hashable, Any]) -> str:
+    """Say a value with its interval, open ends included, or that there is none between the values tried."""
+    low, high = format_number(row["low"], 2), format_number(row["high"], 2)
+    ends = f"{low}{' or less' * row['is_open_below']} to {high}{' or more' * row['is_open_above']}"
+    if math.isfinite(row["estimate"]):
+        return f"{format_number(row['estimate'], 2)} ({ends})"
+    tried = f"{format_number(row['tried_from'], 0)} to {format_number(row['tried_to'], 0)}"
+    return f"no value from {tried}{f', though {ends} is not excluded' if math.isfinite(row['low']) else ''}"
