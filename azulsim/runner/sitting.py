@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from azulsim import arena, catalog, log
+from azulsim import arena, log
 from azulsim.engine.record import make_template
 from azulsim.errors import InputError, RunError, refuse_unwritable
 from azulsim.experiment import Experiment, Plan, make_experiment, read_experiment
@@ -89,7 +89,6 @@ def run(
         experiment = read_experiment(experiment, project=project)
     where = where or experiment.name
     plan = _override(experiment, seed=seed, deals=deals).plan(project=project, where=where)
-    _check_reports(plan.experiment.reports, project, where)
     _check_share(share, plan)
     folder = Path(out) if out is not None else Path("runs") / plan.experiment.name
     with refuse_unwritable(folder):
@@ -133,15 +132,6 @@ def _check_share(share: str | None, plan: Plan) -> None:
         raise InputError(
             f"shard {share!r}: the run has only {plan.n_shards:,} shards, so that nothing is left for this one"
         )
-
-
-def _check_reports(names: Iterable[str], project: Path | None, where: str) -> None:
-    """Complain of an unknown report before anything is played."""
-    for name in names:
-        try:
-            catalog.find("reports", name, project=project)
-        except InputError as error:
-            raise InputError(f"{where}: reports: {error}") from error
 
 
 def _rehearse(plan: Plan, project: Path | None) -> None:
