@@ -27,6 +27,7 @@ from azulsim.stats.intervals import (
     estimate_ratio,
     estimate_ratio_by_group,
 )
+from azulsim.stats.nash import NashAverages, estimate_nash, solve_nash
 from azulsim.stats.pairs import ELO_SCALE, PairSummary, summarize_pairs, to_elo
 from azulsim.stats.payoff import Payoffs, assess_cycles, estimate_payoffs
 from azulsim.stats.ratings import Ratings, fit_ratings
@@ -56,6 +57,7 @@ __all__ = [
     "Estimate",
     "Estimates",
     "JointTest",
+    "NashAverages",
     "PairSummary",
     "Payoffs",
     "Ranks",
@@ -80,6 +82,7 @@ __all__ = [
     "estimate_distances",
     "estimate_known_shares",
     "estimate_mean",
+    "estimate_nash",
     "estimate_payoffs",
     "estimate_proportion",
     "estimate_quantiles",
@@ -93,6 +96,7 @@ __all__ = [
     "judge_interval",
     "list_looks",
     "plan_clusters",
+    "solve_nash",
     "summarize_pairs",
     "to_elo",
 ]

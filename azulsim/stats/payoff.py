@@ -155,13 +155,9 @@ def assess_cycles(
         For fewer than three players, shapes that do not fit, or a pair that never met.
     """
     check_level(level)
-    share, error, count = (np.asarray(a, np.float64) for a in (shares, influence, meetings))
+    share, error, count = check_meetings(shares, influence, meetings, least=3)
     n = len(share)
-    if n < 3 or share.shape != (n, n) or count.shape != (n, n) or error.shape[1:] != (n, n):
-        raise InputError(f"shares {share.shape}, influence {error.shape}: wanted (n, n) and (clusters, n, n), n >= 3")
     first, second = np.triu_indices(n, 1)
-    if not (count[first, second] > 0).all():
-        raise InputError("meetings: some pair never met")
     size = count[first, second]
     shrunk = (share[first, second] * size + 0.5) / (size + 1)
     odds = special.logit(shrunk)
@@ -193,6 +189,21 @@ def assess_cycles(
         method="t",
         note="",
     )
+
+
+def check_meetings(
+    shares: npt.ArrayLike, influence: npt.ArrayLike, meetings: npt.ArrayLike, *, least: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return who finishes ahead of whom as arrays of fitting shapes, for `least` players or more who all met."""
+    share, error, count = (np.asarray(a, np.float64) for a in (shares, influence, meetings))
+    n = len(share)
+    if n < least or share.shape != (n, n) or count.shape != (n, n) or error.shape[1:] != (n, n):
+        raise InputError(
+            f"shares {share.shape}, influence {error.shape}: wanted (n, n) and (clusters, n, n), n >= {least}"
+        )
+    if not (count[np.triu_indices(n, 1)] > 0).all():
+        raise InputError("meetings: some pair never met")
+    return share, error, count
 
 
 def _drop_strengths(odds: FloatArray, n: int) -> FloatArray:
