@@ -52,12 +52,13 @@ def check(experiment: Experiment, project: Project = None, as_json: AsJson = Fal
       azulsim experiments check experiments/mine.toml
     """
     from azulsim.experiment import read_experiment
+    from azulsim.log.read import format_count
 
     plan = read_experiment(experiment, project=project).plan(project=project, where=experiment)
     if as_json:
         print_json({"cells": len(plan.cells), "games": plan.n_games, "shards": plan.n_shards})
     else:
-        typer.echo(f"{experiment}: ok, {_count(len(plan.cells), 'cell')}, {_count(plan.n_games, 'game')}")
+        typer.echo(f"{experiment}: ok, {format_count(len(plan.cells), 'cell')}, {format_count(plan.n_games, 'game')}")
 
 
 @experiments_group.command("new")
@@ -106,18 +107,19 @@ def _describe(plan: Plan, path: Path) -> dict[str, Any]:
 
 def _format(facts: dict[str, Any]) -> str:
     from azulsim.config import show_value
+    from azulsim.log.read import format_count
     from azulsim.notation import format_rules
     from azulsim.rules import make_rules
 
     lineups = ", ".join(f"{count:,} at {players}" for players, count in facts["lineups"].items())
-    cells = f"{_count(facts['cells'], 'cell')} x {_count(facts['deals'], 'deal')}, {facts['seatings']} seatings"
+    cells, deals = format_count(facts["cells"], "cell"), format_count(facts["deals"], "deal")
     lines = {
         "strategies": f"{len(facts['strategies'])}: {', '.join(facts['strategies'])}",
         "line-ups": f"{lineups} players, {facts['schedule'].replace('_', ' ')}",
         "rules": format_rules(make_rules(facts["rules"])),
         **{f"  {key}": ", ".join(map(show_value, values)) for key, values in facts["grid"].items()},
-        "cells": cells,
-        "games": f"{facts['games']:,} in {_count(facts['shards'], 'shard')}",
+        "cells": f"{cells} x {deals}, {facts['seatings']} seatings",
+        "games": f"{facts['games']:,} in {format_count(facts['shards'], 'shard')}",
         **({"stop": f"before all deals are played, {facts['stop']}"} if facts["stop"] else {}),
         "seed": facts["seed"],
         "log": facts["log"],
@@ -128,7 +130,3 @@ def _format(facts: dict[str, Any]) -> str:
     return "\n".join(
         [facts["name"], facts["question"], "", *(f"{key:<{width}}  {text}" for key, text in lines.items())]
     )
-
-
-def _count(n: int, word: str) -> str:
-    return f"{n:,} {word}{'' if n == 1 else 's'}"
