@@ -26,6 +26,7 @@ from azulsim.engine.record import GAME, SEAT, make_template
 from azulsim.engine.replaying import SPAN, Logged
 from azulsim.errors import InputError, RunError
 from azulsim.game import Game, replay_moves
+from azulsim.jobs import count_workers
 from azulsim.log import Cell, Commit, Manifest
 from azulsim.log.check import Columns, find_leftovers, find_stray_markers, read_columns, read_failures
 from azulsim.log.manifest import find_gap, read_commits, read_manifest
@@ -155,7 +156,7 @@ class Verification:
         }
 
 
-def verify_run(path: str | Path, *, jobs: int = 1) -> Verification:
+def verify_run(path: str | Path, *, jobs: int | None = 1) -> Verification:
     """Check the fingerprints of a run, and replay every logged game.
 
     Parameters
@@ -163,13 +164,14 @@ def verify_run(path: str | Path, *, jobs: int = 1) -> Verification:
     path
         The run folder.
     jobs
-        Threads that check shards side by side.
+        Threads that check shards side by side; as many as there are cores if None.
 
     Raises
     ------
     InputError
-        If there is no such folder, or it is no run folder.
+        If there is no such folder, it is no run folder, or `jobs` is no number of workers.
     """
+    workers = count_workers(jobs)
     folder = Path(path)
     manifest = read_manifest(folder)
     commits = read_commits(folder)
@@ -183,10 +185,10 @@ def verify_run(path: str | Path, *, jobs: int = 1) -> Verification:
     cells = {cell.index: cell for cell in manifest.cells}
     known = [commit for commit in commits if commit.cell in cells]
     check = partial(_check_shard, folder, manifest)
-    if jobs == 1:
+    if workers == 1:
         results: Iterable[_Findings] = (check(cells[commit.cell], commit) for commit in known)
     else:
-        parallel = joblib.Parallel(n_jobs=jobs, backend="threading", return_as="generator")
+        parallel = joblib.Parallel(n_jobs=workers, backend="threading", return_as="generator")
         results = parallel(joblib.delayed(check)(cells[commit.cell], commit) for commit in known)
     for result in results:
         found.join(result)

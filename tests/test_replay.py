@@ -452,6 +452,8 @@ def test_rounds_are_held_against_one_another(make_run: MakeRun, tmp_path: Path, 
 def test_what_is_no_run_is_said_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such run folder"):
         verify_run(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="jobs = 0: must be a whole number from 1 to"):
+        verify_run(tmp_path, jobs=0)
 
 
 # One game

@@ -28,7 +28,6 @@ from azulsim.cli.app import (
     tell,
 )
 from azulsim.errors import refuse_unwritable
-from azulsim.jobs import count_workers
 
 if TYPE_CHECKING:
     from azulsim.log import Run
@@ -230,7 +229,7 @@ def verify(
     """
     from azulsim.replay import verify_run
 
-    found = verify_run(run_folder, jobs=count_workers(jobs))
+    found = verify_run(run_folder, jobs=jobs)
     if as_json:
         print_json(found.to_dict())
     else:
