@@ -27,9 +27,9 @@ from azulsim.engine.replaying import SPAN, Logged
 from azulsim.errors import InputError, RunError
 from azulsim.game import Game, replay_moves
 from azulsim.jobs import count_workers
-from azulsim.log import Cell, Commit, Manifest
+from azulsim.log import Cell, Commit, Manifest, locate
 from azulsim.log.check import Columns, find_leftovers, find_stray_markers, read_columns, read_failures
-from azulsim.log.manifest import find_gap, read_commits, read_manifest
+from azulsim.log.manifest import find_gaps, read_commits, read_manifest
 from azulsim.log.read import describe_gap, format_count
 from azulsim.notation import GameRecord, Position, Round, draw_text
 from azulsim.rules import Termination
@@ -172,13 +172,14 @@ def verify_run(path: str | Path, *, jobs: int | None = 1) -> Verification:
         If there is no such folder, it is no run folder, or `jobs` is no number of workers.
     """
     workers = count_workers(jobs)
-    folder = Path(path)
+    folder = locate(path)
     manifest = read_manifest(folder)
     commits = read_commits(folder)
     found = _Findings()
     for name in find_stray_markers(folder, commits):
         found.add(Disagreement("commits", name, "the commit marker is damaged or misnamed"))
     found.extend(_check_shards(manifest, commits))
+    found.extend(Disagreement("commits", shard, gap) for shard, gap in find_gaps(folder, commits).items())
     leftovers = list(find_leftovers(folder, commits))
     if manifest.finished:
         found.extend(_check_finished(manifest, commits, leftovers))
@@ -290,8 +291,6 @@ class _Shard:
 
 def _check_shard(folder: Path, manifest: Manifest, cell: Cell, commit: Commit) -> _Findings:
     shard = _Shard(folder, manifest, cell, commit)
-    if gap := find_gap(folder, commit):
-        shard.complain("commits", gap)
     _check_failures(shard)
     tables: dict[str, Columns] = {}
     for table in manifest.stored:
@@ -776,7 +775,7 @@ def replay_game(path: str | Path, game: int) -> ReplayedGame:
     """
     if game < 0:
         raise InputError(f"game {game}: games are numbered from 0")
-    folder = Path(path)
+    folder = locate(path)
     manifest = read_manifest(folder)
     commits = read_commits(folder)
     cell, commit = _find_shard(folder, manifest, commits, game)

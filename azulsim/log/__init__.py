@@ -15,6 +15,7 @@ from azulsim.log.merge import merge_runs
 from azulsim.log.outcomes import BOUNDS, OutcomeName, read_outcome
 from azulsim.log.read import Run, read_run
 from azulsim.log.status import Status, read_status
+from azulsim.log.store import locate
 from azulsim.log.write import create_run, hash_table, make_folders, write_manifest, write_shard
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Stopped",
     "create_run",
     "hash_table",
+    "locate",
     "make_folders",
     "merge_runs",
     "read_outcome",

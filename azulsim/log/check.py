@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from azulsim.errors import InputError
 from azulsim.log.manifest import Commit, is_shard_name, read_commits, table_path
+from azulsim.log.store import list_folder
 from azulsim.log.write import _hash_columns, hash_failures
 from azulsim.schema import FAILURES, NOT_LOGGED, TABLES, Column, Table
 
@@ -69,7 +70,7 @@ def read_columns(folder: Path, table: Table, shard: str, *, specs: Sequence[str]
 
 def _read_parquet(path: Path) -> Any:
     try:
-        return pq.read_table(path, partitioning=None, use_threads=False)
+        return pq.read_table(pa.BufferReader(path.read_bytes()), partitioning=None, use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
 
@@ -129,9 +130,9 @@ def read_failures(folder: Path, shard: str) -> tuple[list[dict[str, Any]], str]:
 def find_stray_markers(folder: Path, commits: Sequence[Commit]) -> Iterator[str]:
     """Yield the name of each file among the commit markers that is none, or is damaged."""
     good = {f"{commit.shard}.json" for commit in commits}
-    for path in sorted((folder / "commits").glob("*")):
-        if path.name not in good and is_shard_name(path.stem):
-            yield path.name
+    for name in sorted(list_folder(folder / "commits").keys() - good):
+        if is_shard_name(Path(name).stem):
+            yield name
 
 
 def find_leftovers(folder: Path, commits: Sequence[Commit]) -> Iterator[tuple[str, str]]:
@@ -143,9 +144,9 @@ def find_leftovers(folder: Path, commits: Sequence[Commit]) -> Iterator[tuple[st
     unknown = {Path(name).stem for name in find_stray_markers(folder, commits)}
     for table in TABLES:
         known = {f"{commit.shard}.parquet" for commit in commits if table in commit.tables}
-        for path in sorted((folder / table).glob("*")):
-            if path.name not in known and path.stem not in unknown and not path.name.startswith((".", "_")):
-                yield table, path.name
+        for name in sorted(list_folder(folder / table).keys() - known):
+            if Path(name).stem not in unknown and not name.startswith((".", "_")):
+                yield table, name
 
 
 __all__ = ["Columns", "find_leftovers", "find_stray_markers", "read_columns", "read_commits", "read_failures"]

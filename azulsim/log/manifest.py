@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -14,6 +14,7 @@ from pydantic import Field
 
 from azulsim.config import Frozen, validate
 from azulsim.errors import InputError
+from azulsim.log.store import list_folder, read_files
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
 from azulsim.schema import MAX_CELLS, MAX_DEALS, TABLES, Depth, Table, stored_at, tables_at
 
@@ -247,14 +248,15 @@ def read_manifest(folder: Path) -> Manifest:
 
 def read_commits(folder: Path) -> list[Commit]:
     """Read the valid commit markers of a run folder, in canonical order; damaged ones do not count."""
-    names = sorted(path.name for path in (folder / "commits").glob("*.json"))
-    found = (_read_commit(folder / "commits" / name) for name in names if is_shard_name(name.removesuffix(".json")))
+    names = sorted(name for name in list_folder(folder / "commits") if name.endswith(".json"))
+    paths = [folder / "commits" / name for name in names if is_shard_name(name.removesuffix(".json"))]
+    found = map(_parse_commit, paths, read_files(paths))
     return [commit for commit in found if commit is not None]
 
 
-def _read_commit(path: Path) -> Commit | None:
+def _parse_commit(path: Path, data: bytes | None) -> Commit | None:
     try:
-        commit = validate(Commit, _read_json(path), where=str(path))
+        commit = validate(Commit, _parse_json(path, data or b""), where=str(path))
     except InputError:
         return None
     expected = Shard(commit.cell, commit.first_deal, commit.n_deals).name
@@ -266,13 +268,19 @@ def table_path(folder: Path, table: str, shard: str) -> Path:
     return folder / table / f"{shard}.parquet"
 
 
-def find_gap(folder: Path, commit: Commit) -> str:
-    """Say which file of a committed shard is missing or not as long as its marker says; empty if none is."""
+def find_gaps(folder: Path, commits: Sequence[Commit]) -> dict[str, str]:
+    """Say of each committed shard which file is missing or not as long as its marker says; sound ones are left out."""
+    tables = {table for commit in commits for table in commit.tables}
+    sizes = {table: list_folder(folder / table) for table in sorted(tables)}
+    found = ((commit.shard, _find_gap(folder, commit, sizes)) for commit in commits)
+    return {shard: gap for shard, gap in found if gap}
+
+
+def _find_gap(folder: Path, commit: Commit, sizes: Mapping[str, Mapping[str, int]]) -> str:
     for table, part in commit.tables.items():
         path = table_path(folder, table, commit.shard)
-        try:
-            size = path.stat().st_size
-        except OSError:
+        size = sizes[table].get(path.name, -1)
+        if size < 0:
             return f"{path}: missing, though its commit marker is there"
         if size != part.bytes:
             return f"{path}: has {size} bytes where its commit marker says {part.bytes}"
@@ -286,8 +294,13 @@ def dump_json(value: Manifest | Commit) -> bytes:
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
+        return _parse_json(path, path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _parse_json(path: Path, data: bytes) -> Any:
+    try:
+        return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not valid JSON: {error}") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

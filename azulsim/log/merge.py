@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from azulsim.errors import InputError
 from azulsim.log.differences import find_differences
-from azulsim.log.manifest import Commit, Manifest, dump_json, find_gap, read_commits, read_manifest, table_path
+from azulsim.log.manifest import Commit, Manifest, dump_json, find_gaps, read_commits, read_manifest, table_path
 from azulsim.log.read import Run, read_run
-from azulsim.log.write import complain, create_run, write_bytes, write_manifest
+from azulsim.log.store import locate, make_folder, put_file, writing
+from azulsim.log.write import create_run, write_manifest
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ def merge_runs(folders: Sequence[str | Path], out: str | Path) -> Run:
     RunError
         If the disk is full or cannot be written.
     """
-    target = Path(out)
-    sources = [_open(Path(folder), target) for folder in folders]
+    target = locate(out)
+    sources = [_open(locate(folder), target) for folder in folders]
     first, *others = sources
     for source in others:
         _refuse_if_different(first.manifest, source.manifest, str(first.folder), str(source.folder))
@@ -53,7 +53,8 @@ def merge_runs(folders: Sequence[str | Path], out: str | Path) -> Run:
     there: set[str] = set()
     if (target / "manifest.json").exists():
         _refuse_if_different(read_manifest(target), manifest, str(target), str(first.folder))
-        there = {commit.shard for commit in read_commits(target) if not find_gap(target, commit)}
+        commits = read_commits(target)
+        there = {commit.shard for commit in commits} - find_gaps(target, commits).keys()
     else:
         create_run(target, manifest, _read_text(first.folder / "experiment.toml"))
     for name in sorted(chosen.keys() - there):
@@ -68,12 +69,11 @@ def merge_runs(folders: Sequence[str | Path], out: str | Path) -> Run:
 
 def _open(folder: Path, target: Path) -> _Source:
     manifest = read_manifest(folder)
-    if target.exists() and folder.samefile(target):
+    if target.exists() and folder.resolve() == target.resolve():
         raise InputError(f"{folder}: cannot be joined into itself; choose another folder with --out")
     commits = read_commits(folder)
-    for commit in commits:
-        if gap := find_gap(folder, commit):
-            raise InputError(f"{gap}; azulsim resume {folder} plays that shard anew")
+    for gap in find_gaps(folder, commits).values():
+        raise InputError(f"{gap}; azulsim resume {folder} plays that shard anew")
     return _Source(folder, manifest, commits)
 
 
@@ -104,12 +104,10 @@ def _copy_shard(source: _Source, commit: Commit, target: Path) -> None:
     """Copy the tables of a shard, then its commit marker."""
     for table in commit.tables:
         path = table_path(target, table, commit.shard)
-        try:
-            path.parent.mkdir(exist_ok=True)
-            shutil.copyfile(table_path(source.folder, table, commit.shard), path)
-        except OSError as error:
-            raise complain(path, error) from None
-    write_bytes(target / "commits" / f"{commit.shard}.json", dump_json(commit))
+        make_folder(path.parent)
+        with writing(path):
+            path.write_bytes(table_path(source.folder, table, commit.shard).read_bytes())
+    put_file(target / "commits" / f"{commit.shard}.json", dump_json(commit))
 
 
 def _read_text(path: Path) -> str:

@@ -14,7 +14,8 @@ import pandas as pd
 import pyarrow as pa
 
 from azulsim.errors import InputError, did_you_mean
-from azulsim.log.manifest import Cell, Commit, Manifest, find_gap, read_commits, read_manifest, table_path
+from azulsim.log.manifest import Cell, Commit, Manifest, find_gaps, read_commits, read_manifest, table_path
+from azulsim.log.store import is_store, locate, system_of
 from azulsim.rules import Rules
 from azulsim.schema import (
     CELL_SHIFT,
@@ -109,12 +110,11 @@ def read_run(path: str | Path) -> Run:
     InputError
         If there is no such folder, it is no run folder, it is damaged, or it holds no finished shard.
     """
-    folder = Path(path)
+    folder = locate(path)
     manifest = read_manifest(folder)
     commits = read_commits(folder)
-    for commit in commits:
-        if gap := find_gap(folder, commit):
-            raise InputError(f"{gap}; azulsim resume {folder} plays that shard anew")
+    for gap in find_gaps(folder, commits).values():
+        raise InputError(f"{gap}; azulsim resume {folder} plays that shard anew")
     if not commits:
         raise InputError(f"{folder}: the run has no finished shard yet")
     return Run(folder, manifest, commits)
@@ -143,6 +143,11 @@ class Run:
         """Commit markers of the finished shards, in canonical order."""
 
     # What it is
+
+    @property
+    def report_folder(self) -> Path:
+        """Where reports of the run are written: its own folder; for a run on an object store, one on this disk."""
+        return Path("runs") / f"{self.path.name}-reports" if is_store(self.path) else self.path
 
     @property
     def is_complete(self) -> bool:
@@ -325,6 +330,8 @@ class Run:
         """The connection before any file of the run is opened."""
         connection = duckdb.connect()
         connection.execute("SET enable_progress_bar = false")
+        if is_store(self.path):
+            connection.register_filesystem(system_of(self.path))
         connection.register("cells", self.cells)
         connection.register("seats", self.seats)
         return connection

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from azulsim.log.manifest import find_gap, read_commits, read_manifest
+from azulsim.log.manifest import find_gaps, read_commits, read_manifest
 from azulsim.log.read import Run, describe_gap
+from azulsim.log.store import locate
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,9 @@ def read_status(path: str | Path) -> Status:
     InputError
         If there is no such folder, it is no run folder, or its manifest is damaged.
     """
-    folder = Path(path)
+    folder = locate(path)
     manifest = read_manifest(folder)
     commits = read_commits(folder)
-    gaps = [find_gap(folder, commit) for commit in commits]
-    sound = [commit for commit, gap in zip(commits, gaps, strict=True) if not gap]
-    return Status(Run(folder, manifest, sound), tuple(gap for gap in gaps if gap))
+    gaps = find_gaps(folder, commits)
+    sound = [commit for commit in commits if commit.shard not in gaps]
+    return Status(Run(folder, manifest, sound), tuple(gaps.values()))

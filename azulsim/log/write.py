@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import importlib.metadata
 import json
@@ -20,8 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
 
-from azulsim.errors import InputError, RunError
+from azulsim.errors import InputError
 from azulsim.log.manifest import Commit, Manifest, Part, Shard, dump_json, table_path
+from azulsim.log.store import is_store, list_folder, make_folder, put_file, put_whole
 from azulsim.schema import FAILURES, NOT_LOGGED, TABLES, Column, Depth, Table, stored_at
 
 Array = npt.NDArray[Any]
@@ -38,16 +38,17 @@ def create_run(folder: Path, manifest: Manifest, experiment_toml: str) -> None:
         If the folder holds something else already or cannot be made.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if foreign := sorted({path.name for path in folder.iterdir()} - _own_names()):
+        if not is_store(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        if foreign := sorted(list_folder(folder).keys() - _own_names()):
             raise InputError(f"{folder}: holds {foreign[0]!r} and no run; choose another folder with --out")
     except FileExistsError:
         raise InputError(f"{folder}: is a file; choose another folder with --out") from None
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from None
     make_folders(folder, manifest)
-    write_bytes(folder / "experiment.toml", experiment_toml.encode())
-    write_bytes(folder / "environment.json", (json.dumps(describe_environment(), indent=1) + "\n").encode())
+    put_file(folder / "experiment.toml", experiment_toml.encode())
+    put_file(folder / "environment.json", (json.dumps(describe_environment(), indent=1) + "\n").encode())
     write_manifest(folder, manifest)
 
 
@@ -60,10 +61,7 @@ def make_folders(folder: Path, manifest: Manifest) -> None:
         If they cannot be made.
     """
     for name in ("commits", *(table.name for table in manifest.stored)):
-        try:
-            (folder / name).mkdir(exist_ok=True)
-        except OSError as error:
-            raise complain(folder / name, error) from None
+        make_folder(folder / name)
 
 
 def _own_names() -> set[str]:
@@ -73,9 +71,7 @@ def _own_names() -> set[str]:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Put a manifest in place, whole or not at all; at the end of a run, one that says when and how long was played."""
-    part = folder / "manifest.json.part"
-    write_bytes(part, dump_json(manifest))
-    part.replace(folder / "manifest.json")
+    put_whole(folder / "manifest.json", dump_json(manifest))
 
 
 def write_shard(
@@ -138,7 +134,7 @@ def write_shard(
         doubts=tuple(doubts),
         tables=parts,
     )
-    write_bytes(folder / "commits" / f"{shard.name}.json", dump_json(commit))
+    put_file(folder / "commits" / f"{shard.name}.json", dump_json(commit))
     return commit
 
 
@@ -212,7 +208,7 @@ def _write_table(path: Path, table: Table, rows: Array, specs: Sequence[str]) ->
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(arrays), sink, **_options(table.name))
     data = sink.getvalue()
-    write_bytes(path, data)
+    put_file(path, data)
     return Part(rows=len(rows), bytes=data.size, content=_hash_columns(columns))
 
 
@@ -260,26 +256,6 @@ def _write_failures(path: Path, failures: Sequence[Mapping[str, Any]]) -> Part:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), sink, compression="zstd")
     data = sink.getvalue()
-    try:
-        path.parent.mkdir(exist_ok=True)
-    except OSError as error:
-        raise complain(path, error) from None
-    write_bytes(path, data)
+    make_folder(path.parent)
+    put_file(path, data)
     return Part(rows=len(failures), bytes=data.size, content=hash_failures(failures))
-
-
-def write_bytes(path: Path, data: bytes | pa.Buffer) -> None:
-    """Write a file of a run; `RunError` if the disk is full or cannot be written."""
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise complain(path, error) from None
-
-
-def complain(path: Path, error: OSError) -> RunError:
-    """Say in a sentence why a file of a run cannot be written."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return RunError(
-            f"{path}: the disk is full; make room and go on with the same command, finished shards are kept"
-        )
-    return RunError(f"{path}: cannot be written: {error.strerror}")

@@ -76,7 +76,9 @@ def build_report(
         commands = describe_run(run)["commands"]
         reports = [replace(report, provenance={**report.provenance, "commands": commands}) for report in reports]
     if folder is None:
-        folder = run.path / "reports" / _name_folder(reports[0].name, options) if name is not None else run.path
+        folder = run.report_folder
+        if name is not None:
+            folder = folder / "reports" / _name_folder(reports[0].name, options)
     question = run.manifest.question or run.manifest.name
     return write_page(reports, Path(folder), title=reports[0].title if len(reports) == 1 else question)
 
@@ -178,7 +180,7 @@ def main(module_name: str, arguments: Sequence[str] | None = None) -> int:
     try:
         run = read_run(words.run)
         report = make_report(module, run, options)
-        written = report.write(words.out or run.path / "reports" / _name_folder(name, options))
+        written = report.write(words.out or run.report_folder / "reports" / _name_folder(name, options))
     except RunError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

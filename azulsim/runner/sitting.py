@@ -16,7 +16,7 @@ from azulsim.errors import InputError, RunError, refuse_unwritable
 from azulsim.experiment import Experiment, Plan, make_experiment, read_experiment
 from azulsim.jobs import count_workers
 from azulsim.log import Commit, Manifest, Run, Stopped
-from azulsim.log.manifest import find_gap, read_commits
+from azulsim.log.manifest import find_gaps, read_commits
 from azulsim.runner.evidence import look
 from azulsim.runner.folder import now, open_folder
 from azulsim.runner.progress import count_games, tell_files, watch_run
@@ -90,13 +90,15 @@ def run(
     where = where or experiment.name
     plan = _override(experiment, seed=seed, deals=deals).plan(project=project, where=where)
     _check_share(share, plan)
-    folder = Path(out) if out is not None else Path("runs") / plan.experiment.name
+    folder = log.locate(out) if out is not None else Path("runs") / plan.experiment.name
     with refuse_unwritable(folder):
         is_new = not (folder / "manifest.json").exists()
     if is_new:
         _rehearse(plan, project)
     manifest = open_folder(folder, plan, project, share)
-    done = [commit for commit in read_commits(folder) if not find_gap(folder, commit)]
+    commits = read_commits(folder)
+    gaps = find_gaps(folder, commits)
+    done = [commit for commit in commits if commit.shard not in gaps]
     sitting = _Sitting(plan, manifest, folder, project, workers, timeout, on_failure, progress)
     is_settled = plan.experiment.stop is None or manifest.stopped is not None
     if len(done) < manifest.n_own_shards or not is_settled:
