@@ -161,12 +161,26 @@ def game_length_distribution(
 
 def score_distribution(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all", width: int = 5) -> pd.DataFrame:
     """Estimate the share of final scores in bins of `width` points; column `score` is the lower edge of the bin."""
+    return _spread(run, "score", "score", by, lineups, width)
+
+
+def margin_distribution(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all", width: int = 5) -> pd.DataFrame:
+    """Estimate the share of winners' margins in bins of `width` points; column `margin` is the lower edge of the bin."""
+    return _spread(run, "margin", OUTCOMES["winning_margin"].sql, by, lineups, width)
+
+
+def _spread(run: Run, name: str, value: str, by: Sequence[str], lineups: Lineups, width: int) -> pd.DataFrame:
     low, high = _range(run, "score")
+    if name == "margin":
+        low, high = 0, high - min(low, 0)
     outcomes = [
-        Outcome(str(edge), f"(score BETWEEN {edge} AND {edge + width - 1})::INT", "share", f"Scores from {edge}.")
+        Outcome(str(edge), f"({value} BETWEEN {edge} AND {edge + width - 1})::INT", "share", f"{name} from {edge}.")
         for edge in range(low // width * width, high + 1, width)
     ]
-    return number_outcomes(estimate(collect(run, outcomes, by, lineups=lineups), outcomes), "score")
+    frame = number_outcomes(estimate(collect(run, outcomes, by, lineups=lineups), outcomes), name)
+    seen = frame.loc[frame["estimate"] > 0, name]
+    kept: pd.DataFrame = frame[frame[name].between(seen.min(), seen.max())].reset_index(drop=True)
+    return kept
 
 
 def seat_tests(

@@ -20,7 +20,6 @@ from azulsim.metrics.course import MOST_ROUNDS
 from azulsim.metrics.games import BY
 from azulsim.metrics.ranking import AHEAD, collect_payoffs
 from azulsim.stats import estimate_known_shares, estimate_separation, estimate_variance_shares
-
 from azulsim.stats.intervals import NO_VARIATION
 
 if TYPE_CHECKING:
@@ -174,8 +173,8 @@ def games_to_tell(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As `payoffs`, for the pairs in which the strategy of the row is the better, with the columns `to_tell`
-        (deals, at least one), `to_tell_low`, `to_tell_high` and `games` (`to_tell` times the meetings a deal). The upper end is
+        As `payoffs`, for the pairs in which the strategy of the row is the better, with the columns `to_tell` (deals,
+        at least one), `to_tell_low`, `to_tell_high` and `games` (`to_tell` times the meetings a deal). The upper end is
         missing, with a note, if the run did not tell the two apart.
     """
     sums = collect_payoffs(run, by)
