@@ -47,3 +47,12 @@ def refuse_unwritable(path: str | Path) -> Iterator[None]:
     except (OSError, ValueError) as error:  # a name may hold what no file system takes
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise InputError(f"{path}: cannot be written: {reason}") from None
+
+
+@contextmanager
+def blame(place: str) -> Iterator[None]:
+    """Open the sentence of any `InputError` with a place, such as a file and a key."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error

@@ -253,15 +253,10 @@ VARIANTS: dict[str, Rules] = {
 """Named kinds of Azul: the base game, its gray side (6), the Joker Tiles promo (7), Crystal Mosaic side 1 (8)."""
 
 
-def find_variant(name: str) -> Rules:
-    """Return the rules of a named variant; raise `InputError` naming the nearest one."""
-    if name not in VARIANTS:
-        raise InputError(f"rules {name!r}: no such variant{did_you_mean(name, VARIANTS)}")
-    return VARIANTS[name]
-
-
-def find_rules(source: str | Path) -> Rules:
+def find_rules(source: str | Path, *, folder: Path = Path()) -> Rules:
     """Return the rules that a text names: a variant, or a TOML file; a `Path` is always a file.
+
+    Names of files start from `folder`.
 
     >>> find_rules("gray").wall
     'gray'
@@ -273,8 +268,8 @@ def find_rules(source: str | Path) -> Rules:
     """
     if isinstance(source, str) and source in VARIANTS:
         return VARIANTS[source]
-    path = Path(source)
+    path = folder / source
     # os.path, not Path: it also says no to what no file system takes
-    if isinstance(source, Path) or path.suffix or path.name != source or os.path.exists(source):  # noqa: PTH110
+    if isinstance(source, Path) or path.suffix or Path(source).name != source or os.path.exists(path):  # noqa: PTH110
         return read_rules(path)
     raise InputError(f"rules {source!r}: neither a named variant nor a TOML file{did_you_mean(source, VARIANTS)}")

@@ -492,7 +492,7 @@ def test_overrides_of_items_of_lists(tmp_path: Path) -> None:
         "strategies.x=beta": "'x' is no item of ['alpha', 'beta']; write a number from 1 to 3",
         "strategies=[alpha, beta]": 'not a list or table of TOML; texts in it stand in quotes, as in ["greedy"]',
         "grid.players.1=9": "grid: players: 9 is not a number from 2 to 4",
-        "rules=grey": "rules = 'grey': no such variant, nor a .toml file; did you mean 'gray'?",
+        "rules=grey": "rules 'grey': neither a named variant nor a TOML file; did you mean 'gray'?",
         "log": "must be KEY=VALUE, such as rules.bonus.column=5",
         "=5": "must be KEY=VALUE, such as rules.bonus.column=5",
         "a b=5": "must be KEY=VALUE, such as rules.bonus.column=5",

@@ -38,9 +38,9 @@ def show_rules(name: Annotated[str, typer.Argument(metavar="NAME", help="One of 
     Example:
       azulsim rules show gray > mine.toml
     """
-    from azulsim.rules import find_variant
+    from azulsim.rules import find_rules
 
-    typer.echo(find_variant(name).to_toml(), nl=False)
+    typer.echo(find_rules(name).to_toml(), nl=False)
 
 
 @rules_group.command("check")

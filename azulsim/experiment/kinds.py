@@ -48,7 +48,7 @@ def as_rules_text(value: Any) -> str:
 def read_rules_text(text: str) -> Rules:
     """Read rules that `as_rules_text` wrote; raise `ValueError` for any other text."""
     if not text.startswith("{") and text not in VARIANTS:
-        raise ValueError(f"no such variant, nor a .toml file{did_you_mean(text, VARIANTS)}")
+        raise ValueError(f"no such variant{did_you_mean(text, VARIANTS)}")
     try:
         return parse_rules(text)
     except InputError as error:

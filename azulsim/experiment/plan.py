@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from azulsim import catalog, registry
 from azulsim.config import show_value
-from azulsim.errors import InputError
+from azulsim.errors import InputError, blame
 from azulsim.experiment.kinds import read_rules_text, vary_rules
 from azulsim.experiment.lineups import (
     Lineup,
@@ -96,23 +95,14 @@ def make_plan(experiment: Experiment, *, project: Path | None, where: str) -> Pl
     experiment = _expand_patterns(experiment, where)
     specs = _name_strategies(experiment, project, where)
     for report in experiment.reports:
-        with _blame(f"{where}: reports"):
+        with blame(f"{where}: reports"):
             catalog.find("reports", report, project=project)
     cells = tuple(_make_cells(experiment, specs, where))
     return Plan(experiment, cells, tuple(sorted({spec for cell in cells for spec in cell.lineup})))
 
 
-@contextmanager
-def _blame(place: str) -> Iterator[None]:
-    """Open the sentence of any complaint with a place, such as a file and a key."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from error
-
-
 def _expand_patterns(experiment: Experiment, where: str) -> Experiment:
-    with _blame(f"{where}: strategies"):
+    with blame(f"{where}: strategies"):
         expanded = expand_patterns(experiment.strategies)
     if expanded == experiment.strategies:
         return experiment
@@ -134,7 +124,7 @@ def _name_strategies(experiment: Experiment, project: Path | None, where: str) -
         if len(new) > MAX_CELLS:
             raise InputError(f"{where}: {key}: more than {MAX_CELLS:,} strategies; shorten the grid")
         for spec in new:
-            with _blame(f"{where}: {key}"):
+            with blame(f"{where}: {key}"):
                 named[spec] = named.get(spec) or registry.make_strategy(spec, project=project).spec
     for key in ("strategies", "against"):
         # Those with places are looked at table by table.

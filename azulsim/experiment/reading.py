@@ -9,10 +9,10 @@ from typing import Any
 
 from azulsim import catalog
 from azulsim.config import flatten_keys, read_toml, show_value, validate
-from azulsim.errors import InputError
+from azulsim.errors import InputError, blame
 from azulsim.experiment.model import Experiment
 from azulsim.notation import parse_rules
-from azulsim.rules import Rules, find_rules, read_rules
+from azulsim.rules import Rules, find_rules
 
 
 def read_experiment(
@@ -37,7 +37,9 @@ def read_experiment(
         One sentence naming file, key and value.
     """
     path = Path(source) if isinstance(source, Path) else catalog.find("experiments", source, project=project).path
-    data = _load_rules(read_toml(path), path.parent)
+    data = read_toml(path)
+    with blame(str(path)):
+        data = _load_rules(data, path.parent)
     if rules is not None:
         data["rules"] = _dump(find_rules(rules))
     data.setdefault("name", path.stem)
@@ -90,9 +92,10 @@ def apply_overrides(data: Mapping[str, Any], overrides: Iterable[str]) -> dict[s
         try:
             key, value = _parse_override(override)
             _assign(result, key, value)
-        except ValueError as error:
+            result = _load_rules(result, Path())
+        except (ValueError, InputError) as error:
             raise InputError(f"--set {_show(override)}: {error}") from None
-    return _load_rules(result, Path())
+    return result
 
 
 def _show(override: str) -> str:
@@ -132,8 +135,6 @@ def _parse_value(text: str) -> Any:
 
 def _assign(data: dict[str, Any], key: list[str], value: Any) -> None:
     """Set a key of nested tables, or an item of a list, making the tables on the way."""
-    if key[0] == "rules" and len(key) > 1 and isinstance(data.get("rules"), str):
-        data["rules"] = _dump(_read_rules(data["rules"], Path()))
     if key[0] == "grid" and len(key) > 1:  # its keys are flat
         is_item = len(key) > 2 and ".".join(key[1:-1]) in data.get("grid", {})
         key = ["grid", ".".join(key[1:-1]), key[-1]] if is_item else ["grid", ".".join(key[1:])]
@@ -169,23 +170,19 @@ def _replace_item(items: Sequence[Any], place: str, value: Any) -> list[Any]:
 
 
 def _load_rules(data: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Put rules in the place of the names of files that hold them, at the top and in the grid."""
+    """Put rules in the place of the texts that name them, at the top and in the grid."""
     loaded = dict(data)
-    if _is_file(data.get("rules")):
+    if isinstance(data.get("rules"), str):
         loaded["rules"] = _dump(_read_rules(data["rules"], folder))
     grid = data.get("grid")
     if isinstance(grid, Mapping) and isinstance(grid.get("rules"), list | tuple):
-        rules = [_dump(_read_rules(value, folder)) if _is_file(value) else value for value in grid["rules"]]
+        rules = [_dump(_read_rules(value, folder)) if isinstance(value, str) else value for value in grid["rules"]]
         loaded["grid"] = {**grid, "rules": rules}
     return loaded
 
 
-def _is_file(value: Any) -> bool:
-    return isinstance(value, str) and value.endswith(".toml")
-
-
 def _read_rules(text: str, folder: Path) -> Rules:
-    return read_rules(folder / text) if _is_file(text) else parse_rules(text)
+    return parse_rules(text) if text.startswith("{") else find_rules(text, folder=folder)
 
 
 def _dump(rules: Rules) -> dict[str, Any]:
