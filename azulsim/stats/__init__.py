@@ -30,7 +30,7 @@ from azulsim.stats.intervals import (
 from azulsim.stats.nash import NashAverages, estimate_nash, solve_nash
 from azulsim.stats.pairs import ELO_SCALE, PairSummary, summarize_pairs, to_elo
 from azulsim.stats.payoff import Payoffs, assess_cycles, estimate_payoffs
-from azulsim.stats.ratings import Ratings, fit_ratings
+from azulsim.stats.ratings import RatingFit, Ratings, assess_fit, fit_ratings
 from azulsim.stats.resample import Ranks, draw_cluster_weights, estimate_quantiles, estimate_ranks
 from azulsim.stats.sequential import (
     Verdict,
@@ -61,6 +61,7 @@ __all__ = [
     "PairSummary",
     "Payoffs",
     "Ranks",
+    "RatingFit",
     "Ratings",
     "Separation",
     "SignShare",
@@ -71,6 +72,7 @@ __all__ = [
     "assess_cycles",
     "assess_equal_means",
     "assess_equivalence",
+    "assess_fit",
     "compare_independent",
     "compare_paired",
     "compute_anytime_radius",

@@ -14,7 +14,7 @@ dependence within a deal, and where the model is only an approximation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,8 @@ class Ratings:
     """Log weight of ties by number tied, for those that occurred."""
     covariance: FloatArray
     """Of (theta, gamma in order of the number of players, log_delta in order of the number tied)."""
+    influence: FloatArray
+    """(clusters, parameters) each cluster's part in the error of the parameters, clusters in the order of their ids."""
     log_likelihood: float
     n_games: int
     n_clusters: int
@@ -55,7 +57,7 @@ class Ratings:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.theta, self.covariance, *self.gamma.values()):
+        for array in (self.theta, self.covariance, self.influence, *self.gamma.values()):
             freeze(array)
 
     @property
@@ -173,11 +175,24 @@ def fit_ratings(
         For columns of unequal length, codes out of range, games with one player or more than 8, a game in two
         clusters or with a seat taken twice.
     """
-    places = check_values(placements, "placements")
-    size = len(places)
     check_level(level)
     if not (np.isfinite(prior_sd) and prior_sd > 0):
         raise InputError(f"prior_sd = {prior_sd}: must be greater than 0")
+    table, n_players, n_clusters = _read_games(games, players, placements, clusters, seats, n_players)
+    return _fit(table, n_players, n_clusters, level, prior_sd)
+
+
+def _read_games(
+    games: npt.ArrayLike,
+    players: npt.ArrayLike,
+    placements: npt.ArrayLike,
+    clusters: npt.ArrayLike,
+    seats: npt.ArrayLike | None,
+    n_players: int | None,
+) -> tuple[_Table, int, int]:
+    """Check the columns; return the games, the number of players and the number of clusters."""
+    places = check_values(placements, "placements")
+    size = len(places)
     codes = check_codes(players, size, "players", n_codes=n_players)
     n_players = int(codes.max()) + 1 if n_players is None else n_players
     missing = np.flatnonzero(np.bincount(codes, minlength=n_players) == 0)
@@ -190,7 +205,7 @@ def fit_ratings(
     _, cluster_codes = np.unique(cluster_codes, return_inverse=True)
     seat_codes = None if seats is None else check_codes(seats, size, "seats")
     table = _Table.sort(game_codes, codes, places, cluster_codes.astype(np.int64), seat_codes)
-    return _fit(table, n_players, int(cluster_codes.max()) + 1, level, prior_sd)
+    return table, n_players, int(cluster_codes.max()) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,26 +267,27 @@ def _fit(table: _Table, n_players: int, n_clusters: int, level: float, prior_sd:
         if beta is None:
             raise InputError("placements: the ratings could not be fitted, even with a prior")
     log_likelihood, _, hessian = _evaluate(choices, beta)
-    inverse = np.linalg.inv(hessian + np.diag(penalty) + gauges)
+    # The gauge directions are fixed by convention and carry no error.
+    project = np.eye(size) - gauges / np.maximum(gauges.sum(axis=1, keepdims=True), 1.0)
+    inverse = project @ np.linalg.inv(hessian + np.diag(penalty) + gauges) @ project.T
+    influence = _cluster_scores(choices, beta, n_clusters) @ inverse
+    covariance = inverse
     notes = []
     if n_clusters > 1:
-        scores = _cluster_scores(choices, beta, n_clusters)
-        inverse = inverse @ (scores.T @ scores) @ inverse * n_clusters / (n_clusters - 1)
+        covariance = influence.T @ influence * n_clusters / (n_clusters - 1)
         if n_clusters < 3 * size:
             notes.append(f"only {n_clusters} clusters for {size} parameters: errors may be too small")
     else:
         notes.append("one cluster: errors are those of the model, as if games were independent")
     if penalty.any():
         notes.append(f"regularized: no finite maximum exists, a normal prior of sd {prior_sd:g} log odds was added")
-    # The gauge directions are fixed by convention and carry no error.
-    project = np.eye(size) - gauges / np.maximum(gauges.sum(axis=1, keepdims=True), 1.0)
-    covariance = project @ inverse @ project.T
     cut = n_players + n_seats
     return Ratings(
         theta=beta[:n_players].copy(),
         gamma={n: beta[n_players + o : n_players + o + n].copy() for n, o in offsets.items()} if n_seats else {},
         log_delta=dict(zip(orders, beta[cut:].tolist(), strict=True)),
         covariance=(covariance + covariance.T) / 2,
+        influence=influence,
         log_likelihood=log_likelihood,
         n_games=table.n_games,
         n_clusters=n_clusters,
@@ -432,3 +448,153 @@ def _cluster_scores(choices: list[_Choices], beta: FloatArray, n_clusters: int) 
         cell = choice.cluster[:, None] * size + choice.index[choice.distinct]
         scores += np.bincount(cell.ravel(), score[choice.distinct].ravel(), minlength=n_clusters * size)
     return scores.reshape(n_clusters, size)
+
+
+@dataclass(frozen=True, eq=False)
+class RatingFit:
+    """Who finishes ahead of whom as seen and as the ratings have it; matrices are (players, players)."""
+
+    observed: FloatArray
+    """Share of meetings in which the row finishes ahead of the column, ties half; .5 where the two never met."""
+    implied: FloatArray
+    """The mean over the same meetings of the share that the ratings give."""
+    se: FloatArray
+    """Of observed - implied, the ratings being fitted to the same games."""
+    z: FloatArray
+    """(observed - implied) / se; 0 where the fit leaves no room for a difference."""
+    meetings: IntArray
+    p_value: float
+    """Of the greatest |z|, corrected for the number of pairs (Sidak): small where the ratings do not fit."""
+    misfit: float
+    """Root mean square over pairs of the true observed - implied, freed of noise; 0 if noise explains it all."""
+    n_clusters: int
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Make the matrices read-only."""
+        for array in (self.observed, self.implied, self.se, self.z, self.meetings):
+            freeze(array)
+
+
+def assess_fit(
+    ratings: Ratings,
+    games: npt.ArrayLike,
+    players: npt.ArrayLike,
+    placements: npt.ArrayLike,
+    clusters: npt.ArrayLike,
+    *,
+    seats: npt.ArrayLike | None = None,
+) -> RatingFit:
+    """Compare who finishes ahead of whom with what fitted ratings say, pair by pair.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What `fit_ratings` made of these games.
+    games, players, placements, clusters, seats
+        The columns that it was made of.
+
+    Raises
+    ------
+    InputError
+        As in `fit_ratings`, and if the ratings are of other games.
+    """
+    n = len(ratings.theta)
+    table, n_players, n_clusters = _read_games(games, players, placements, clusters, seats, n)
+    if (n_players, n_clusters, table.n_games) != (n, ratings.n_clusters, ratings.n_games):
+        raise InputError("ratings: were not made of these games")
+    beta, n_seats = ratings._parameters, sum(len(terms) for terms in ratings.gamma.values())
+    deltas = slice(n + n_seats, None)
+    meetings: list[tuple[IntArray, IntArray, FloatArray, FloatArray]] = []
+    slope = np.zeros((n * n, ratings._size))
+    first_seat = n
+    for size in sorted(table.players):
+        seat = first_seat + table.seats[size] if n_seats else table.seats[size]
+        first_seat += size if n_seats else 0
+        order = np.argsort(seat * n + table.players[size], axis=1, kind="stable")
+        who, where = (np.take_along_axis(codes, order, axis=1) for codes in (table.players[size], seat))
+        place = np.take_along_axis(table.places[size], order, axis=1)
+        lineup, row, count = np.unique(np.stack([who, where], axis=2), axis=0, return_inverse=True, return_counts=True)
+        row, who, where = row.ravel(), lineup[:, :, 0], lineup[:, :, 1]
+
+        def imply(beta: FloatArray, who: IntArray = who, where: IntArray = where) -> FloatArray:
+            utility = beta[who] + (beta[where] if n_seats else 0.0)
+            return _imply_pairs(utility, dict(zip(ratings.log_delta, beta[deltas].tolist(), strict=True)))
+
+        expected = imply(beta)
+        slopes = [(imply(beta + step) - imply(beta - step)) / (2 * STEP) for step in STEP * np.eye(len(beta))]
+        cluster = table.clusters[size][:, 0]
+        for one, two in permutations(range(size), 2):
+            pair = who[:, one] * n + who[:, two]
+            seen = 0.5 + 0.5 * np.sign(place[:, two] - place[:, one])
+            meetings.append((pair[row], cluster, seen, expected[row, one, two]))
+            for parameter, change in enumerate(slopes):
+                slope[:, parameter] += np.bincount(pair, change[:, one, two] * count, n * n)
+    pairs, clusters_met, seen, expected = (np.concatenate(column) for column in zip(*meetings, strict=True))
+    return _judge_fit(ratings, pairs, clusters_met, seen, expected, slope)
+
+
+STEP, NO_ROOM = 1e-4, 1e-6
+"""Of the numerical slopes, in log odds; and the error of a share below which only rounding is left of it."""
+
+
+def _imply_pairs(utility: FloatArray, log_delta: dict[int, float]) -> FloatArray:
+    """Return the probability that one member of a game finishes ahead of another, ties half: (games, m, m).
+
+    All ways in which the placing can go are followed: `reach[s]` is the probability that the set s of members is left.
+    """
+    n_games, m = utility.shape
+    ahead = np.zeros((n_games, m, m))
+    weight = {}
+    for chosen in range(1, 1 << m):
+        members = [i for i in range(m) if chosen >> i & 1]
+        if len(members) == 1 or len(members) in log_delta:
+            weight[chosen] = np.exp(utility[:, members].mean(axis=1) + log_delta.get(len(members), 0.0))
+    reach = {(1 << m) - 1: np.ones(n_games)}
+    for left in range((1 << m) - 1, 0, -1):
+        if left not in reach:
+            continue
+        sets = [chosen for chosen in weight if chosen & ~left == 0]
+        total = sum(weight[chosen] for chosen in sets)
+        for chosen in sets:
+            chance = reach[left] * weight[chosen] / total
+            rest = left & ~chosen
+            reach[rest] = reach.get(rest, 0.0) + chance
+            for one in range(m):
+                for two in range(m):
+                    if chosen >> one & 1 and one != two and left >> two & 1:
+                        ahead[:, one, two] += chance * (0.5 if chosen >> two & 1 else 1.0)
+    return ahead
+
+
+def _judge_fit(
+    ratings: Ratings, pairs: IntArray, clusters: IntArray, seen: FloatArray, expected: FloatArray, slope: FloatArray
+) -> RatingFit:
+    n, n_clusters = len(ratings.theta), ratings.n_clusters
+    other = pairs // n != pairs % n
+    pairs, clusters, seen, expected = (column[other] for column in (pairs, clusters, seen, expected))
+    meetings = np.bincount(pairs, minlength=n * n)
+    ahead, implied = np.bincount(pairs, seen, n * n), np.bincount(pairs, expected, n * n)
+    size = np.maximum(meetings, 1)
+    residual = np.asarray((ahead - implied) / size)
+    cell = clusters * n * n + pairs
+    own = np.bincount(cell, (seen - expected - residual[pairs]) / size[pairs], n_clusters * n * n)
+    error = own.reshape(n_clusters, n * n) - ratings.influence @ (slope / size[:, None]).T
+    se = np.sqrt((error**2).sum(axis=0) * n_clusters / max(n_clusters - 1, 1))
+    free = (se > NO_ROOM) & (meetings > 0) & (n_clusters > 1)
+    z = np.where(free, residual / np.where(free, se, 1.0), 0.0)
+    n_free = int(free.sum()) // 2
+    tail = 2 * float(special.stdtr(max(n_clusters - 1, 1), -np.abs(z).max()))
+    excess = (residual**2 - se**2)[meetings > 0]
+    shape = (n, n)
+    return RatingFit(
+        observed=np.where(meetings > 0, ahead / size, 0.5).reshape(shape),
+        implied=np.where(meetings > 0, implied / size, 0.5).reshape(shape),
+        se=se.reshape(shape),
+        z=z.reshape(shape),
+        meetings=meetings.astype(np.int64).reshape(shape),
+        p_value=1 - (1 - min(tail, 1.0)) ** max(n_free, 1),
+        misfit=float(np.sqrt(max(excess.mean(), 0.0))) if len(excess) else 0.0,
+        n_clusters=n_clusters,
+        note="" if n_free else "the ratings can fit every pair, so that nothing is tested",
+    )

@@ -237,3 +237,67 @@ def test_unknown_contrasts_get_one_sentence():
         ratings.compare(1, 1)
     with pytest.raises(InputError, match=r"seat terms for \[3\]"):
         ratings.seat_effects(4)
+
+
+def assess(columns, ratings):
+    game, player, place, deal, seat = columns
+    return stats.assess_fit(ratings, game, player, place, deal, seats=seat if ratings.gamma else None)
+
+
+def test_games_of_the_model_fit_it():
+    """Residuals have the stated errors (the fit takes some of them away), and p-values are uniform."""
+    found = []
+    for seed in range(40):
+        columns = draw_games(100 + seed, 300, THETA, gamma=GAMMA, per_deal=2, leaning=0.0)
+        found.append(assess(columns, fit(columns, with_seats=True)))
+    upper = np.triu_indices(5, 1)
+    spread = np.std([fitted.z[upper] for fitted in found], axis=0)
+    assert 0.7 < spread.min() < spread.max() < 1.4
+    p_values = [fitted.p_value for fitted in found]
+    assert np.mean(np.less(p_values, 0.05)) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
+    assert np.median(p_values) > 0.3
+    assert np.mean([fitted.misfit for fitted in found]) < 0.015
+
+
+def test_what_strengths_cannot_say_is_found():
+    rng = np.random.default_rng(21)
+    game, player = np.repeat(np.arange(900), 2), []
+    place = []
+    for _ in range(900):
+        one = int(rng.integers(3))
+        player += [one, (one + 1) % 3]
+        place += [1, 2] if rng.random() < 0.65 else [2, 1]
+    ratings = stats.fit_ratings(game, player, place, game)
+    fitted = stats.assess_fit(ratings, game, player, place, game)
+    assert fitted.p_value < 1e-6
+    assert fitted.misfit == pytest.approx(0.15, abs=0.03)
+    np.testing.assert_allclose(fitted.observed + fitted.observed.T, 1 + 0 * fitted.observed)
+    np.testing.assert_allclose(fitted.z, -fitted.z.T, atol=1e-9)
+
+
+def test_implied_shares_are_those_of_the_law_with_ties_and_seats():
+    rng = np.random.default_rng(22)
+    columns = draw_games(23, 120, THETA[:3], sizes=(3,))
+    columns[2] = np.where(rng.random(360) < 0.2, 1, columns[2])
+    ratings = fit(columns, with_seats=True)
+    fitted = assess(columns, ratings)
+    player, seat = columns[1].reshape(-1, 3), columns[4].reshape(-1, 3)
+    orders = [o for o in itertools.product((1, 2, 3), repeat=3) if set(o) == set(range(1, 1 + len(set(o))))]
+    wanted = np.zeros((3, 3))
+    for who, where in zip(player, seat, strict=True):
+        eta = ratings.theta[who] + ratings.gamma[3][where]
+        for places in orders:
+            chance = np.exp(log_weak_order(places, eta, ratings.log_delta))
+            for i, j in itertools.permutations(range(3), 2):
+                wanted[who[i], who[j]] += chance * (0.5 + 0.5 * np.sign(places[j] - places[i])) / 120
+    np.testing.assert_allclose(fitted.implied + np.eye(3) * (0 - 0.5), wanted, atol=1e-9)
+
+
+def test_two_players_leave_nothing_to_test_and_other_games_are_refused():
+    columns = draw_games(24, 60, THETA[:2], sizes=(2,))
+    ratings = fit(columns)
+    fitted = assess(columns, ratings)
+    assert (fitted.p_value, fitted.misfit) == (1.0, 0.0)
+    assert "nothing is tested" in fitted.note
+    with pytest.raises(InputError, match="not made of these games"):
+        assess(draw_games(24, 58, THETA[:2], sizes=(2,)), ratings)
