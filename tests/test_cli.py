@@ -94,14 +94,39 @@ def commands(command: typer.core.TyperCommand | typer.core.TyperGroup, name: str
     for word, inner in getattr(command, "commands", {}).items():
         yield from commands(inner, f"{name} {word}".strip())
     if not hasattr(command, "commands"):
-        yield name, command.help or ""
+        yield name, command.get_help(command.make_context(f"azulsim {name}", [], resilient_parsing=True))
 
 
 def test_every_command_explains_itself_with_an_example_of_itself() -> None:
     found = dict(commands(typer.main.get_command(cli.app)))
     assert {"run", "resume", "report", "compare", "strategies list", "experiments list", "reports list"} <= set(found)
     for name, text in found.items():
-        assert f"azulsim {name}" in text, name
+        examples = text.rstrip().rpartition("\n\n")[2]
+        assert examples.lstrip().startswith("Example"), name
+        assert f"azulsim {name}" in examples, name
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["compar"], "azulsim has no command 'compar'; did you mean 'compare'?"),
+        (["strategies", "shw"], "azulsim strategies has no command 'shw'; did you mean 'show'?"),
+        (["run", "demo", "--jbos", "2"], "azulsim run has no option '--jbos'; did you mean '--jobs'?"),
+        (["compare", "greedy", "uniform", "--players", "9"], "--players 9: "),
+        (["compare", "greedy", "uniform", "--deals=many"], "--deals many: "),
+        (["run", "demo", "-j0"], "--jobs 0: "),
+        (["run", "demo", "--on-failure", "weep"], "--on-failure weep: "),
+        (["run"], "azulsim run lacks EXPERIMENT"),
+        (["tune", "greedy"], "azulsim tune lacks --against"),
+        (["compare", "greedy", "uniform", "--deals"], "azulsim compare: option '--deals' requires an argument"),
+        (["rules", "list", "gray"], "azulsim rules list: got unexpected extra argument"),
+    ],
+)
+def test_words_that_no_command_takes_get_one_sentence(azul: Command, words: list[str], complaint: str) -> None:
+    done = azul(*words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {complaint}")
+    assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

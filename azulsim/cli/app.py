@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from azulsim import __version__
+from azulsim.errors import InputError, did_you_mean
 from azulsim.jobs import MAX_JOBS
 
 if TYPE_CHECKING:
@@ -20,8 +23,51 @@ if TYPE_CHECKING:
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
-class _Commands(TyperGroup):
-    """The group of all commands."""
+_UsageError: Any = typer.BadParameter.__base__  # the only name by which every version of typer gives it away
+
+
+class _Complaining:
+    """Says in one sentence what of the words typed cannot be used, and what would be right."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]
+        except _UsageError as error:
+            if type(error).__name__ == "NoArgsIsHelpError":
+                raise
+            raise InputError(f"{_word_usage(error, ctx, words)} ({ctx.command_path} --help says more)") from None
+
+
+def _word_usage(error: Any, ctx: Any, words: list[str]) -> str:
+    command = ctx.command
+    if hasattr(error, "possibilities"):
+        known = [option for param in command.params for option in param.opts if option.startswith("--")]
+        return f"{ctx.command_path} has no option {error.option_name!r}{did_you_mean(error.option_name, known)}"
+    if isinstance(error, typer.BadParameter) and (param := error.param) is not None:
+        name = max(param.opts, key=len) if param.param_type_name == "option" else param.metavar
+        if hasattr(error, "param_type"):
+            return f"{ctx.command_path} lacks {name}"
+        given = command.make_parser(ctx).parse_args(args=words)[0][param.name]
+        value = " ".join(given) if isinstance(given, list | tuple) else given
+        reason = error.message.removeprefix("Value error, ").replace("Input should", "must").partition(", unable")[0]
+        return f"{name} {value}: {reason.rstrip('.')}"
+    return f"{ctx.command_path}: {error.message[:1].lower()}{error.message[1:].rstrip('.')}"
+
+
+class _Command(_Complaining, TyperCommand):
+    """One command."""
+
+
+class _Commands(_Complaining, TyperGroup):
+    """A group of commands."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the words begin with; complain of an unknown one."""
+        if self.get_command(ctx, args[0]) is None:
+            known = did_you_mean(args[0], self.list_commands(ctx))
+            raise InputError(f"{ctx.command_path} has no command {args[0]!r}{known}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; an interrupt ends it with its own exit code, where typer would say 1."""
@@ -32,13 +78,40 @@ class _Commands(TyperGroup):
             raise typer.Exit(INTERRUPTED) from None
 
 
-app = typer.Typer(
-    cls=_Commands,
+class Group(typer.Typer):
+    """A group of commands; the help of each ends with the examples that end its docstring."""
+
+    def __init__(self, help_: str = "", **options: Any) -> None:
+        if help_:
+            options["help"], options["epilog"] = _split_examples(help_)
+        super().__init__(
+            cls=_Commands,
+            no_args_is_help=True,
+            rich_markup_mode=None,
+            pretty_exceptions_enable=False,
+            add_completion=False,
+            **options,
+        )
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
+        """Add a function as a command."""
+
+        def add(function: Callable[..., Any]) -> Callable[..., Any]:
+            text, examples = _split_examples(options.pop("help", function.__doc__))
+            inner = super(Group, self).command(name, cls=_Command, help=text, epilog=examples, **options)
+            return inner(function)
+
+        return add
+
+
+def _split_examples(text: str) -> tuple[str, str]:
+    """Split what a command says of itself before its examples, which come after its options."""
+    text, start, examples = inspect.cleandoc(text).rpartition("\n\n\b\nExample")
+    return text, f"\b\nExample{examples}" if start else ""
+
+
+app = Group(
     name="azulsim",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from azulsim.cli.app import AsJson, Project, app, print_json
+from azulsim.cli.app import AsJson, Group, Project, app, print_json
 
 if TYPE_CHECKING:
     from azulsim.catalog import Entry, Kind
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def _add_group(kind: Kind, help_: str, example: str) -> typer.Typer:
     """Add the group of commands about one kind, with the command `list`."""
-    group = typer.Typer(help=f"{help_}\n\n\b\nExample:\n  {example}", no_args_is_help=True, rich_markup_mode=None)
+    group = Group(f"{help_}\n\n\b\nExample:\n  {example}")
     app.add_typer(group, name=kind)
 
     @group.callback()

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from azulsim.cli.app import AsJson, app, print_json
+from azulsim.cli.app import AsJson, Group, app, print_json
 
-rules_group = typer.Typer(help="The rules that can be played.", no_args_is_help=True, rich_markup_mode=None)
+rules_group = Group("The rules that can be played.\n\n\b\nExample:\n  azulsim rules show gray")
 app.add_typer(rules_group, name="rules")
 
 
