@@ -32,6 +32,10 @@ from azulsim.errors import refuse_unwritable
 if TYPE_CHECKING:
     from azulsim.log import Run
 
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="dask://HOST:PORT", help="Play on the workers of a Dask cluster, in place of this machine."),
+]
 Timeout = Annotated[
     float, typer.Option(metavar="SECONDS", help="Time that a game may take, unless all its strategies are bundled.")
 ]
@@ -49,6 +53,7 @@ def run(
     seed: Seed = None,
     deals: Deals = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     shard: Annotated[
         str | None,
         typer.Option(metavar="I/N", help="Play every N-th shard only, from the I-th on; azulsim merge joins them."),
@@ -68,6 +73,7 @@ def run(
       azulsim run demo --jobs 2
       azulsim run demo --set rules.bonus.column=5 --deals 200 --out runs/column-5
       azulsim run ladder --shard 1/4 --out runs/ladder-1
+      azulsim run ladder --cluster dask://head:8786 --out s3://bucket/ladder
     """
     from azulsim.experiment import read_experiment
     from azulsim.runner import run as play_experiment
@@ -77,6 +83,7 @@ def run(
         question,
         out=out,
         jobs=jobs,
+        cluster=cluster,
         seed=seed,
         deals=deals,
         share=shard,
@@ -93,6 +100,7 @@ def run(
 def resume(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of an interrupted run.")],
     jobs: Jobs = None,
+    cluster: Cluster = None,
     timeout: Timeout = 60.0,
     on_failure: OnFailure = "leave-out",
     project: Project = None,
@@ -113,6 +121,7 @@ def resume(
         question,
         out=run_folder,
         jobs=jobs,
+        cluster=cluster,
         timeout=timeout,
         on_failure=on_failure,
         progress=True,

@@ -6,6 +6,7 @@ the results of the parent, so that what a strategy prints goes to standard error
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import queue
@@ -23,6 +24,9 @@ from azulsim.errors import AzulsimError, RunError
 from azulsim.log import Commit
 from azulsim.runner.tasks import Task
 from azulsim.strategy import Strategy
+
+SECONDS_IDLE = 300.0
+"""Time after which a child ends that nobody asks for anything, as its parent may play for a run that was given up."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,9 @@ def main(connection_handle: int, memory_handle: int) -> None:
     pulse = Pulse(mmap.mmap(memory_handle, Pulse.SIZE))
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, jobs), daemon=True).start()
-    while True:
-        connection.send(_answer(jobs.get(), pulse))
+    with contextlib.suppress(queue.Empty):
+        while True:
+            connection.send(_answer(jobs.get(timeout=SECONDS_IDLE), pulse))
 
 
 def _receive(connection: Connection, jobs: queue.SimpleQueue[Job]) -> None:

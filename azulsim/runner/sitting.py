@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Generator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -17,12 +17,13 @@ from azulsim.experiment import Experiment, Plan, make_experiment, read_experimen
 from azulsim.jobs import count_workers
 from azulsim.log import Commit, Manifest, Run, Stopped
 from azulsim.log.manifest import find_gaps, read_commits
+from azulsim.runner.cluster import connect
 from azulsim.runner.evidence import look
 from azulsim.runner.folder import now, open_folder
 from azulsim.runner.progress import count_games, tell_files, watch_run
 from azulsim.runner.tasks import Task, list_tasks
 from azulsim.runner.watching import children_of
-from azulsim.runner.workers import spread
+from azulsim.runner.workers import Threads, Workers
 
 OnFailure = Literal["leave-out", "abort"]
 """What to do about a game that a strategy spoils: leave its deal out and go on, or stop the run."""
@@ -36,6 +37,7 @@ def run(
     *,
     out: str | Path | None = None,
     jobs: int | None = None,
+    cluster: str | None = None,
     seed: int | None = None,
     deals: int | None = None,
     share: str | None = None,
@@ -56,6 +58,9 @@ def run(
         experiment already, only the missing ones are played.
     jobs
         Number of workers; as many as there are cores if left out.
+    cluster
+        Address of a Dask scheduler, such as `"dask://host:8786"`, whose workers play instead of this process. The
+        run folder must be one that all its machines share, or one on an object store.
     seed, deals
         Replace those of the experiment.
     share
@@ -82,7 +87,9 @@ def run(
         If the disk is full, a strategy fails that must not, or playing fails in a way that no log row can hold.
         Finished shards are kept.
     """
-    workers = count_workers(jobs)
+    count = count_workers(jobs)
+    if cluster is not None and jobs is not None:
+        raise InputError("jobs: a cluster has as many workers as were started for it; leave one of the two out")
     _check_options(timeout, on_failure)
     if not isinstance(experiment, Experiment):
         where = where or str(experiment)
@@ -95,20 +102,21 @@ def run(
         is_new = not (folder / "manifest.json").exists()
     if is_new:
         _rehearse(plan, project)
-    manifest = open_folder(folder, plan, project, share)
-    commits = read_commits(folder)
-    gaps = find_gaps(folder, commits)
-    done = [commit for commit in commits if commit.shard not in gaps]
-    sitting = _Sitting(plan, manifest, folder, project, workers, timeout, on_failure, progress)
-    is_settled = plan.experiment.stop is None or manifest.stopped is not None
-    if len(done) < manifest.n_own_shards or not is_settled:
-        try:
-            manifest = sitting.play(done)
-        except KeyboardInterrupt as stop:
-            stop.add_note(f"finished shards are safe; go on with: azulsim resume {folder}")
-            raise
-    elif progress:
-        print(f"{folder} is there and complete; nothing to play", file=sys.stderr)
+    with connect(cluster, folder) if cluster else nullcontext(Threads(count)) as workers:
+        manifest = open_folder(folder, plan, project, share)
+        commits = read_commits(folder)
+        gaps = find_gaps(folder, commits)
+        done = [commit for commit in commits if commit.shard not in gaps]
+        sitting = _Sitting(plan, manifest, folder, project, workers, timeout, on_failure, progress)
+        is_settled = plan.experiment.stop is None or manifest.stopped is not None
+        if len(done) < manifest.n_own_shards or not is_settled:
+            try:
+                manifest = sitting.play(done)
+            except KeyboardInterrupt as stop:
+                stop.add_note(f"finished shards are safe; go on with: azulsim resume {folder}")
+                raise
+        elif progress:
+            print(f"{folder} is there and complete; nothing to play", file=sys.stderr)
     if not manifest.finished:
         found = log.read_run(folder)
         log.write_manifest(folder, manifest.model_copy(update={"finished": now(), "doubts": found.doubts}))
@@ -164,7 +172,7 @@ class _Sitting:
     manifest: Manifest
     folder: Path
     project: Path | None
-    workers: int
+    workers: Workers
     timeout: float
     on_failure: OnFailure
     progress: bool
@@ -192,13 +200,13 @@ class _Sitting:
                     watch.add(count_games(self.plan, commit))
                     self._heed(commit)
         seconds = time.monotonic() - start
-        changes = {"seconds": round(seconds, 3), "jobs": self.workers, "finished": ""}
+        changes = {"seconds": round(seconds, 3), "jobs": self.workers.count, "finished": ""}
         return self.manifest.model_copy(update={**changes, **(self._settle(found[-1]) if found else {})})
 
     def _play_stages(self, tasks: Sequence[Task], found: list[Stopped]) -> Generator[Commit, None, None]:
         """Play up to each look, and on if that is not enough; what was seen is added to `found`."""
         for stage in self.plan.stages():
-            yield from spread([task for task in tasks if task.shard.first_deal in stage], self.workers)
+            yield from self.workers.spread([task for task in tasks if task.shard.first_deal in stage])
             if self.plan.experiment.stop is not None:
                 found.append(look(self.folder, self.plan, stage.stop))
                 if found[-1].is_met:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from azulsim import arena, log, registry
 from azulsim.errors import RunError
 from azulsim.experiment import Plan
 from azulsim.log import Cell, Commit, Manifest, Shard
+from azulsim.runner.luggage import rename
 from azulsim.schema import Depth
 from azulsim.strategy import Strategy
 
@@ -34,6 +35,8 @@ class Task:
     """True if its games are played in a child process, since a strategy may do anything to the one it plays in."""
     timeout: float
     """Seconds that a watched game may take."""
+    moved: Mapping[str, str] = field(default_factory=dict)
+    """Names by which strategies are found here, by those in the specs, where files came along as text."""
 
     @property
     def block(self) -> arena.Block:
@@ -62,7 +65,7 @@ class Task:
             If a file was edited since.
         """
         sources = dict(zip(self.specs, self.sources, strict=True))
-        return [make_player(spec, sources[spec], self.project) for spec in self.cell.lineup]
+        return [make_player(rename(spec, self.moved), sources[spec], self.project) for spec in self.cell.lineup]
 
     def write(self, tables: arena.Tables, *, seconds: float, doubts: Sequence[str] = ()) -> Commit:
         """Write what was played to the run folder."""

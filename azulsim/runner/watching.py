@@ -119,6 +119,11 @@ class Child:
                 raise RunError(f"{job.task.folder}: a worker process was not ready after {SECONDS_TO_START:g} s")
         return True
 
+    @property
+    def is_alive(self) -> bool:
+        """True if the process has not ended."""
+        return self._process.poll() is None
+
     def end(self) -> None:
         """Kill the process, whatever it is doing."""
         self._process.kill()
@@ -164,7 +169,7 @@ class Children:
         with self._lock:
             if self._is_over:
                 raise RunError("the run was stopped")
-            child = self._idle.pop() if self._idle else Child()
+            child = self._find()
             self._all.add(child)
         try:
             yield child
@@ -177,6 +182,15 @@ class Children:
             raise
         with self._lock:
             self._idle.append(child)
+
+    def _find(self) -> Child:
+        """Return an idle child; a new one if there is none that has not ended meanwhile."""
+        while self._idle:
+            child = self._idle.pop()
+            if child.is_alive:
+                return child
+            self._all.discard(child)
+        return Child()
 
     def end(self) -> None:
         """End all children, also those that are playing, and start none any more."""
@@ -236,6 +250,11 @@ def children_of(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        children = _sittings.pop(folder, None)
-        if children is not None:
-            children.end()
+        end_children(folder)
+
+
+def end_children(folder: Path) -> None:
+    """End the child processes of this process that play for a run folder, if there are any."""
+    children = _sittings.pop(folder, None)
+    if children is not None:
+        children.end()

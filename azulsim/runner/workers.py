@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from typing import Protocol
 
 import joblib
 
@@ -11,17 +12,31 @@ from azulsim.runner.tasks import Task, play_here
 from azulsim.runner.watching import play_watched
 
 
-def spread(tasks: Sequence[Task], workers: int) -> Generator[Commit, None, None]:
-    """Yield the commits of all tasks, as they are finished.
+class Workers(Protocol):
+    """Whoever plays the shards of a run."""
 
-    Workers are threads: compiled games free the interpreter, and all others are played in child processes.
-    """
-    workers = min(workers, len(tasks))
-    if workers <= 1:
-        yield from map(play_shard, tasks)
-        return
-    parallel = joblib.Parallel(n_jobs=workers, backend="threading", return_as="generator_unordered")
-    yield from parallel(joblib.delayed(play_shard)(task) for task in tasks)
+    @property
+    def count(self) -> int:
+        """Return the number of shards that are played at a time."""
+
+    def spread(self, tasks: Sequence[Task]) -> Generator[Commit, None, None]:
+        """Yield the commits of all tasks, as they are finished."""
+
+
+class Threads:
+    """Workers in this process: compiled games free the interpreter, and all others are played in child processes."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def spread(self, tasks: Sequence[Task]) -> Generator[Commit, None, None]:
+        """Yield the commits of all tasks, as they are finished."""
+        count = min(self.count, len(tasks))
+        if count <= 1:
+            yield from map(play_shard, tasks)
+            return
+        parallel = joblib.Parallel(n_jobs=count, backend="threading", return_as="generator_unordered")
+        yield from parallel(joblib.delayed(play_shard)(task) for task in tasks)
 
 
 def play_shard(task: Task) -> Commit:

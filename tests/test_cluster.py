@@ -1,0 +1,244 @@
+"""Runs on a Dask cluster of real processes: the results of one process, whatever becomes of a worker."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from azulsim import cli, log, runner
+from azulsim.errors import InputError, RunError
+from azulsim.experiment import Experiment
+from azulsim.game import Game
+from azulsim.report import build_report
+from azulsim.runner.luggage import pack, rename, unpack
+
+pytestmark = pytest.mark.xdist_group("cluster")
+
+MINE = '''"""A strategy of one's own, that no worker has the file of."""
+import time
+
+from azulsim.strategy import strategy
+
+
+@strategy
+def mine(view, moves, rng):
+    """Take a move by luck, slowly."""
+    time.sleep(0.0001)
+    return int(rng.integers(len(moves)))
+
+
+@strategy
+def exits(view, moves, rng):
+    """End the process in one deal."""
+    if view.displays == GUILTY:
+        import os
+
+        os._exit(0)
+    return 0
+'''
+SEED, GUILTY_DEAL = 3, 4
+
+
+@dataclass
+class Cluster:
+    """A scheduler and its workers, each a process of its own."""
+
+    address: str
+    folder: Path
+    workers: list[subprocess.Popen[bytes]]
+
+    def start_worker(self) -> subprocess.Popen[bytes]:
+        """Start a worker in a folder of its own, in which there is no file of a strategy."""
+        folder = self.folder / f"worker-{len(self.workers)}"
+        folder.mkdir()
+        worker = start("worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", folder=folder)
+        self.workers.append(worker)
+        return worker
+
+    @property
+    def url(self) -> str:
+        return self.address.replace("tcp://", "dask://")
+
+
+def start(*words: str, folder: Path) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "false"}
+    log_file = (folder / "log.txt").open("wb")
+    with log_file:
+        return subprocess.Popen(
+            [sys.executable, "-m", "dask", *words], cwd=folder, env=environment, stdout=log_file, stderr=log_file
+        )
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("cluster")
+    file = folder / "scheduler.json"
+    words = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+    scheduler = start("scheduler", *words, folder=folder)
+    wait_for(file.exists)
+    found = Cluster(json.loads(file.read_text())["address"], folder, [])
+    found.start_worker()
+    found.start_worker()
+    yield found
+    for process in (*found.workers, scheduler):
+        process.kill()
+        process.wait()
+
+
+def wait_for(condition: Any, seconds: float = 120.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def play(folder: Path, name: str, **options: Any) -> log.Run:
+    """Play a small experiment with strategies of every kind."""
+    experiment = Experiment(
+        name="spread",
+        grid={"lineup": [["greedy", "uniform"], [f"{folder}/mine.py:mine", "greedy"], ["connector"]]},
+        deals=600,
+        log="moves",
+        seed=SEED,
+        reports=["ranking"],
+    )
+    return runner.run(experiment, out=folder / name, progress=False, **options)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a strategy file, and the run of one process."""
+    folder = tmp_path_factory.mktemp("project")
+    displays = Game(2, seed=SEED, deal=GUILTY_DEAL).displays
+    (folder / "mine.py").write_text(MINE + f"\n\nGUILTY = {displays!r}\n")
+    play(folder, "alone", jobs=1)
+    return folder
+
+
+def outcome_of(run: log.Run, folder: Path) -> tuple[dict[str, str], bytes, list[Any]]:
+    """Return all that must be the same: the fingerprints, the report, and the sorted rows."""
+    rows = [frame.sort_values(list(frame.columns[:3])).to_csv() for frame in (run.games(), run.rounds(), run.moves())]
+    return run.hashes, build_report(run, folder=folder).json.read_bytes(), rows
+
+
+def test_number_and_kind_of_workers_make_no_difference(cluster: Cluster, project: Path, tmp_path: Path) -> None:
+    """One, two and seven workers, a cluster of which a worker is killed while it plays, and four shares joined."""
+    alone = log.read_run(project / "alone")
+    wanted = outcome_of(alone, tmp_path / "alone")
+    assert len(alone.commits) > 6
+    runs = {f"{jobs} workers": play(project, f"jobs-{jobs}", jobs=jobs) for jobs in (2, 7)}
+    runs["cluster"] = play_while_a_worker_dies(cluster, project)
+    shares = [play(project, f"share-{number}", share=f"{number}/4", jobs=2).path for number in range(1, 5)]
+    runs["shares"] = log.merge_runs(shares, project / "joined")
+    for name, run in runs.items():
+        assert outcome_of(run, tmp_path / name) == wanted, name
+        assert (run.n_failures, run.doubts) == (0, ()), name
+
+
+def play_while_a_worker_dies(cluster: Cluster, project: Path) -> log.Run:
+    victim = cluster.workers[0]
+    folder = project / "cluster" / "commits"
+
+    def kill() -> None:
+        wait_for(lambda: folder.exists() and any(folder.iterdir()))
+        victim.send_signal(signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    run = play(project, "cluster", cluster=cluster.url)
+    killer.join()
+    assert victim.wait() == -signal.SIGKILL
+    cluster.start_worker()
+    return run
+
+
+def test_a_strategy_that_ends_its_process_costs_its_game_and_no_worker(cluster: Cluster, project: Path) -> None:
+    lineup = [f"{project}/mine.py:exits", "uniform"]
+    experiment = Experiment(name="exits", lineup=lineup, deals=6, log="moves", seed=SEED)
+    run = runner.run(experiment, out=project / "exits", cluster=cluster.url, progress=False)
+    (failure,) = run.failures().to_dict("records")
+    assert (failure["deal"], failure["kind"], failure["spec"]) == (GUILTY_DEAL, "crashed", lineup[0])
+    assert run.games()["deal"].nunique() == 5
+    assert cluster.workers[-1].poll() is None
+    wait_for(lambda: not [child for worker in cluster.workers for child in children_of(worker)], 20)
+
+
+def children_of(worker: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    return psutil.Process(worker.pid).children() if worker.poll() is None else []
+
+
+def test_cluster_that_does_not_see_the_folder_is_one_sentence(cluster: Cluster) -> None:
+    experiment = Experiment(name="unseen", lineup=["greedy"], deals=2)
+    with pytest.raises(
+        RunError, match=r"worker tcp://.*: memory://unseen is not the run folder there; a cluster needs"
+    ):
+        runner.run(experiment, out="memory://unseen", cluster=cluster.url, progress=False)
+
+
+def test_command_plays_on_a_cluster_and_goes_on_there(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "run")
+    command(monkeypatch, "run", "demo", "--deals", "20", "--cluster", cluster.url, "--out", out, "--json")
+    assert json.loads(capsys.readouterr().out)["failures"] == 0
+    whole = log.read_run(out)
+    (whole.path / "commits" / f"{whole.commits[0].shard}.json").unlink()
+    command(monkeypatch, "resume", out, "--cluster", cluster.url)
+    assert log.read_run(out).hashes == whole.hashes
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["azulsim", *words])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert not stop.value.code
+
+
+@pytest.mark.parametrize(
+    ("address", "options", "message"),
+    [
+        ("127.0.0.1:1", {}, r"cluster '127\.0\.0\.1:1': write dask://HOST:PORT"),
+        ("dask://nowhere", {}, "write dask://HOST:PORT"),
+        ("dask://127.0.0.1:1", {}, "no Dask scheduler answers there"),
+        ("dask://127.0.0.1:1", {"jobs": 2}, "leave one of the two out"),
+    ],
+)
+def test_cluster_that_is_none_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, options: Any, message: str
+) -> None:
+    monkeypatch.setattr(runner.cluster, "SECONDS_TO_ANSWER", 1)
+    with pytest.raises(InputError, match=message):
+        runner.run(Experiment(name="x", lineup=["greedy"]), out=tmp_path / "x", cluster=address, **options)
+    assert not (tmp_path / "x").exists()
+
+
+def test_missing_library_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"needs an extra: pip install 'azulsim\[dask\]'"):
+        runner.run(Experiment(name="x", lineup=["greedy"]), out=tmp_path / "x", cluster="dask://127.0.0.1:1")
+
+
+def test_files_are_laid_out_by_hash_and_found_under_other_names(tmp_path: Path) -> None:
+    (tmp_path / "strategies").mkdir()
+    (tmp_path / "strategies" / "first.py").write_text(MINE)
+    (tmp_path / "other.py").write_text(MINE.replace("slowly", "fast"))
+    specs = ["noisy(mine, eps=0.1)", f"{tmp_path}/other.py:mine", "greedy"]
+    luggage = pack(specs, tmp_path)
+    assert list(luggage) == ["mine", f"{tmp_path}/other.py:mine"]
+    names = unpack(luggage, tmp_path / "there")
+    assert unpack(luggage, tmp_path / "there") == names
+    assert rename(specs[0], names) == f"noisy({names['mine']}, eps=0.1)"
+    assert rename("greedy", names) == "greedy"
+    assert len({Path(name.partition(":")[0]).parent for name in names.values()}) == 2
