@@ -1,7 +1,8 @@
-"""The starting player marker: what starting round 1 does, and how often, when and at what price the marker is taken.
+"""The starting player marker: what it is worth to start and to take it, and how often, when and at what price it is.
 
-Source: the tables `games`, `rounds` and `moves` of a run. The effect of starting round 1 is causal, because seats
-are assigned; what holders do afterwards is an association and is labelled so.
+Source: the tables `games`, `rounds` and `moves` of a run, and `roots` and `probes` where the experiment has `[probes]`.
+The effect of starting round 1 is causal, because seats are assigned; so is what continued games tell of later rounds,
+because their arms differ in nothing else. What holders do afterwards is an association and is labelled so.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import pandas as pd
 
 from azulsim import metrics
 from azulsim.log import Run
-from azulsim.report import Plot, Report, Section, Table, figures, main
+from azulsim.report import Plot, Report, Section, Table, causal, figures, main
 from azulsim.report import shared as say
+from azulsim.report.causal import Part
 from azulsim.report.words import format_estimate, join_words
 from azulsim.stats import adjust_holm
 
@@ -28,33 +30,28 @@ TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the poin
 def build(run: Run) -> Report:
     """Build the report of a run."""
     looks = say.make_looks(run)
-    effects = metrics.starter_effects(run)
-    tests = metrics.seat_tests(run)
-    sections = [starter_section(effects, tests, looks)]
-    shown = say.keep_first_rules(effects)
     order = say.order_specs(say.keep_first_rules(metrics.scores(run)))
-    sentences, numbers = describe_effects(shown, order)
-    if metrics.has_depth(run, "rounds"):
-        prices = metrics.takings(run, ("players", "spec"), outcomes=PRICES)
-        sentence, more = describe_price(say.keep_first_rules(prices), order)
-        sentences, numbers = sentences + sentence, {**numbers, **more}
-        sections += [rates_section(run, looks, order)]
-        if metrics.has_depth(run, "moves"):
-            sections += [times_section(run, looks)]
-        sections += [prices_section(run, prices, looks), afterwards_section(run, looks)]
+    probed = causal.describe_probes(run, looks, order)
+    observed = describe_games(run, looks, order)
+    is_probed = bool(probed.sections)
     return Report(
         name="marker",
         title=TITLE,
         question=QUESTION,
-        answer=(sentences, f"{LIMIT} ({say.count_deals(run)}.)"),
-        sections=tuple(sections),
+        answer=(
+            probed.answer or observed.answer,
+            f"{causal.LIMIT if is_probed else LIMIT} ({say.count_deals(run)}.)",
+        ),
+        sections=(*probed.sections, *observed.sections),
         how_to_read=(
             "An effect says what changes because of it; an association only says what goes together.",
             "Win shares: 1/k for each of k winners. 3 percentage points are 3 more wins in 100 games.",
+            *(causal.READING if is_probed else ()),
             "The price of a taking is the floor penalty with the marker minus the penalty without it, at the end of "
             "the round; really paid is what was lost after the score was kept from falling below 0.",
         ),
         how_computed=(
+            *(causal.METHODS if is_probed else ()),
             "Starting round 1: the mean in seat 0 minus the mean of the other seats' means, of the same strategy over "
             "the same line-ups and deals. Every player of a line-up sits in each seat, so seats are assigned as in an "
             "experiment.",
@@ -66,14 +63,31 @@ def build(run: Run) -> Report:
         ),
         limits=(
             *say.describe_rules_shown(run),
+            *(causal.LIMITS if is_probed else ()),
             "The effect of starting round 1 is not the worth of the marker in later rounds: it includes all that "
             "follows from an empty table, and it can differ in sign from what the marker is worth later.",
             "Associations mix the marker with the position it was taken in and the player who took it.",
             say.LIMIT_STRATEGIES,
             say.LIMIT_MANY,
         ),
-        numbers=numbers,
+        numbers={**probed.numbers, **observed.numbers},
     )
+
+
+def describe_games(run: Run, looks: figures.Looks, order: list[str]) -> Part:
+    """Say what the games themselves show: the start of round 1, prices, and what goes with holding the marker."""
+    effects = metrics.starter_effects(run)
+    sections = [starter_section(effects, metrics.seat_tests(run), looks)]
+    sentences, numbers = describe_effects(say.keep_first_rules(effects), order)
+    if metrics.has_depth(run, "rounds"):
+        prices = metrics.takings(run, ("players", "spec"), outcomes=PRICES)
+        sentence, more = describe_price(say.keep_first_rules(prices), order)
+        sentences, numbers = sentences + sentence, {**numbers, **more}
+        sections += [rates_section(run, looks, order)]
+        if metrics.has_depth(run, "moves"):
+            sections += [times_section(run, looks)]
+        sections += [prices_section(run, prices, looks), afterwards_section(run, looks)]
+    return Part(sentences, numbers, tuple(sections))
 
 
 LIMIT = (
@@ -242,6 +256,7 @@ def afterwards_section(run: Run, looks: figures.Looks) -> Section:
         figures.draw_lines, panels, "round", looks, x_label="round in which it was taken", height=2.4, signed=True,
         references=dict.fromkeys(panels, 0.0), share_y=True,
     )  # fmt: skip
+    beside = compare_with_effects(run)
     return Section(
         "What holders do afterwards",
         (
@@ -257,6 +272,8 @@ def afterwards_section(run: Run, looks: figures.Looks) -> Section:
             ),
             Table("holders", "Takers minus others, at the end of the game", holders, TABLE_CAPTION,
                   say.LABELS, signed=True),
+            *((Table("beside", "Effects, and what association makes of them", beside, BESIDE, say.LABELS, signed=True),)
+              if len(beside) else ()),
             Table("next_round", "Starters of a later round minus others, in that round", later, TABLE_CAPTION,
                   say.LABELS, signed=True),
         ),
@@ -264,6 +281,29 @@ def afterwards_section(run: Run, looks: figures.Looks) -> Section:
         "who do not; the difference holds both.",
         is_association=True,
     )  # fmt: skip
+
+
+BESIDE = (
+    "Starting a round and deciding to take are effects, from continued games; takers minus others is what anybody can "
+    f"read from the games, and mixes the marker with all else. {TABLE_CAPTION}"
+)
+
+
+def compare_with_effects(run: Run) -> pd.DataFrame:
+    """Put the effects beside the association over all rounds; an empty frame if there are no probes."""
+    by = ("players", "spec")
+    parts = {}
+    if metrics.has_probes(run, "tempo"):
+        parts["starting a round: effect"] = metrics.tempo_values(run, by)
+    if metrics.has_probes(run, "decision"):
+        values = metrics.decision_values(run, by)
+        parts["deciding to take: effect"] = values[values["part"] == "value"].drop(columns="part")
+    if not parts:
+        return pd.DataFrame()
+    parts["takers minus others: association"] = metrics.holder_associations(run, by)
+    keys = [name for name in ("rules", *by) if name in parts["takers minus others: association"]]
+    frame = pd.concat([part.assign(what=what) for what, part in parts.items()]).sort_values(keys, kind="stable")
+    return frame[[*keys, "what", *[name for name in frame if name not in (*keys, "what")]]].reset_index(drop=True)
 
 
 if __name__ == "__main__":

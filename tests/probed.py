@@ -44,14 +44,20 @@ class Truth:
     noise: float = 3.0
 
 
-def make_probes(games: Array, truth: Truth, rng: np.random.Generator, bonus: int = 0) -> dict[str, Array]:
+KINDS = ("tempo", "decision")
+
+
+def make_probes(
+    games: Array, truth: Truth, rng: np.random.Generator, bonus: int = 0, kinds: Sequence[str] = KINDS
+) -> dict[str, Array]:
     """Draw the tables `roots` and `probes` for the table `games` of one cell (all seats of a game in a row)."""
     n = int(games["players"][0])
     rows = games.reshape(-1, n)
     _, place = np.unique(rows["deal"][:, 0], return_inverse=True)
     shift = rng.normal(0, truth.shift, place.max() + 1)[place]
-    kinds = [_draw_tempo(rows, shift, truth, rng, bonus), _draw_decisions(rows, shift, truth, rng)]
-    tables = {name: np.concatenate([kind[name] for kind in kinds]) for name in ("roots", "probes")}
+    parts = [_draw_tempo(rows, shift, truth, rng, bonus)] if "tempo" in kinds else []
+    parts += [_draw_decisions(rows, shift, truth, rng)] if "decision" in kinds else []
+    tables = {name: np.concatenate([part[name] for part in parts]) for name in ("roots", "probes")}
     return {name: np.sort(table, order=schema.TABLES[name].key) for name, table in tables.items()}
 
 
@@ -157,6 +163,7 @@ def write_probed(
     skills: Mapping[str, float] | None = None,
     rounds: int = 0,
     is_same_luck: bool = False,
+    kinds: Sequence[str] = KINDS,
 ) -> Path:
     """Write a run with probes, a cell a line-up, and return its folder.
 
@@ -178,7 +185,7 @@ def write_probed(
     )
     manifest = Manifest(
         azulsim="0.1.0", name="probed", seed=seed, log=depth, cells=cells, specs=specs, shards=len(cells),
-        experiment={"probes": {"tempo": {}, "decision": {}}},
+        experiment={"probes": {kind: {} for kind in kinds}},
     )  # fmt: skip
     create_run(folder, manifest, "")
     for cell in cells:
@@ -192,7 +199,7 @@ def write_probed(
                 [codes], skills=values, deals=deals, seed=seed, first_cell=cell.index, starter=planted.tempo
             )
         rng = np.random.default_rng((seed, 77, cell.players if is_same_luck else cell.index))
-        tables |= make_probes(tables["games"], planted, rng, cell.rules.starter_bonus)
+        tables |= make_probes(tables["games"], planted, rng, cell.rules.starter_bonus, kinds)
         shard = Shard(cell.index, 0, deals)
         write_shard(folder, shard, tables, [], depth=depth, specs=specs, is_probed=True)
     return folder

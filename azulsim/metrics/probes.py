@@ -134,7 +134,8 @@ def decision_signs(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all"
 
     Column `noise`: `ignored` for the values as seen, whose noise draws the share towards one half; `corrected` for that
     of the true values (`azulsim.stats.estimate_share_above`). Ties count half, every root counts the same. The column
-    `reliability` is the part of the variance of the values seen that is no noise. Outcomes say by what it is judged.
+    `reliability` is the part of the variance of the values seen that is no noise; where it may be none, the corrected
+    share has the interval 0 to 1. Outcomes say by what it is judged.
     """
     _require(run, "decision")
     columns = [f"{name}_{number}" for name in UNITS for number in ("value", "error")]
@@ -152,9 +153,10 @@ def decision_signs(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all"
                     part[known, 2 * k], part[known, 2 * k + 1], sums.deal[places][known], df=part[known, -1].min() - 1
                 )
                 head = (*(values if isinstance(values, tuple) else (values,)), name, "share")
+                whole = {"low": found.corrected.low, "high": found.corrected.high, "mde": found.corrected.mde}
                 rows += [
                     (*head, "ignored", found.reliability, describe_estimate(found.naive)),
-                    (*head, "corrected", found.reliability, describe_estimate(found.corrected)),
+                    (*head, "corrected", found.reliability, {**describe_estimate(found.corrected), **whole}),
                 ]
     frame = pd.DataFrame([row[:-1] for row in rows], columns=[*keys, "outcome", "unit", "noise", "reliability"])
     numbers = pd.DataFrame([row[-1] for row in rows], columns=ESTIMATE_NUMBERS)

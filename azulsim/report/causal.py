@@ -1,0 +1,346 @@
+"""What continued games tell of the starting player marker: the causal part of the page `marker`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from azulsim import metrics
+from azulsim.log import Run
+from azulsim.report import figures
+from azulsim.report import shared as say
+from azulsim.report.model import Plot, Section, Table
+from azulsim.report.words import format_short, join_words
+
+BY = ("players", "spec")
+LIMIT = (
+    "These are effects, but for these strategies: games are continued by those who play them, and better players may "
+    "make more, or less, of the start."
+)
+READING = (
+    "Tempo is what starting a round is worth, the marker paid for. The value of a decision is what taking the marker "
+    "is worth when something else can be done, with all that follows; its tempo part comes of starting the next round, "
+    "the rest of the tiles taken, of what others are denied, and of the price.",
+)
+METHODS = (
+    "Tempo: at the start of a round, before it is dealt, the game is continued several times with each player as the "
+    "starter, on the same deals and decisions. It is what a player ends with when it starts, minus the mean of what it "
+    "ends with when each other player does, averaged over all players of all games that reach the round.",
+    "Value of a decision: where the marker can be taken from a center with tiles in it and another move is possible "
+    "too, the strategy's best taking move against its best other move, both best by its own score, each continued. For "
+    "the tempo part the taking move is continued once more, the next round started by whoever starts it after the "
+    "other.",
+    "Decisions are drawn at random from those of a game and stand for all of them, so that every decision weighs the "
+    "same. All roots and continuations of all games of a deal are one observation.",
+    "How often taking is right: the distribution of the true values is estimated from those seen and their standard "
+    "errors over continuations, and the corrected share is its part above 0; here every decision drawn weighs the "
+    "same. What deciding wrong costs lies between what is found when half of the continuations choose and the other "
+    "half value, and when all do both.",
+)
+LIMITS = (
+    "Tempo is an average over games that reach the round. In a decision those moves are compared that the strategy "
+    "itself holds best; another strategy would compare others.",
+)
+LABELS = {
+    **say.LABELS,
+    "floor": "floor filled before",
+    "price": "price of its space",
+    "took": "taken in the game",
+    "immediate": "taking scores at once",
+    "variant": "whose start, against whose start",
+}
+CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
+VARIANTS: dict[str, dict[str, Any]] = {
+    "all players, against the others (primary)": {},
+    "starters of the game, against the others": {"holder_only": True},
+    "all players, against the next seat": {"against": "next"},
+    "starters of the game, against the next seat": {"holder_only": True, "against": "next"},
+}
+SPLITS = {
+    "round": "round",
+    "tiles": "tiles that come with it (5 and more together)",
+    "floor": "floor spaces filled before (4 and more together)",
+    "immediate": "what taking scores at once, against the other move",
+    "took": "what the strategy does in the game",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a page: sentences of the answer, their numbers, and sections."""
+
+    answer: str = ""
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    sections: tuple[Section, ...] = ()
+
+
+def describe_probes(run: Run, looks: figures.Looks, order: Sequence[str]) -> Part:
+    """Say what continued games tell of the marker; an empty part if the run has none.
+
+    `order` lists the strategies; the answer is about the first of which there is something to tell.
+    """
+    sentences: list[str] = []
+    numbers: dict[str, Any] = {}
+    sections: list[Section] = []
+    if metrics.has_probes(run, "tempo"):
+        tempo = metrics.tempo_values(run, BY)
+        words, found = _describe_values(say.keep_first_rules(tempo), order, "tempo")
+        sentences.append(f"Starting a round changes win share and score of {words}.")
+        numbers |= found
+        sections.append(_show_tempo(run, tempo, looks))
+    if metrics.has_probes(run, "decision"):
+        values, prices = metrics.decision_values(run, BY), metrics.fair_prices(run, BY)
+        shown = say.keep_first_rules(values)
+        words, found = _describe_values(shown[shown["part"] == "value"], order, "decision")
+        fair, more = _describe_prices(prices, order)
+        sentences.append(f"Taking the marker where something else can be done changes those of {words}{fair}.")
+        numbers |= found | more
+        sections += [_show_values(run, values, looks), _show_judgement(run, looks)]
+        if len(prices):
+            sections.append(_show_prices(run, values, prices, looks))
+    if sections:
+        sections.append(_show_controls(run))
+    return Part(" ".join(sentences), numbers, tuple(sections))
+
+
+def _describe_values(frame: pd.DataFrame, order: Sequence[str], name: str) -> tuple[str, dict[str, Any]]:
+    """Say the values in win share and points of the first strategy, by player count."""
+    best = next(spec for spec in order if (frame["spec"] == spec).any())
+    parts = []
+    numbers: dict[str, Any] = {f"{name}_strategy": best}
+    for players, rows in frame[frame["spec"] == best].groupby("players", sort=True):
+        by_outcome = {row["outcome"]: row for _, row in rows.iterrows()}
+        said = [" ± ".join(format_short(by_outcome[outcome], signed=True)) for outcome in ("win_share", "score")]
+        parts.append(f"{said[0]} percentage points and {said[1]} points at {players}")
+        for outcome, row in by_outcome.items():
+            numbers[f"{name}_{outcome}_{players}_players"] = _list_numbers(row)
+    return f"{best} by {join_words(parts)} players", numbers
+
+
+def _describe_prices(prices: pd.DataFrame, order: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """Say at what fixed price taking neither raises nor lowers the win share of the first strategy."""
+    best = next((spec for spec in order if (prices["spec"] == spec).any()), None)
+    rows = prices[(prices["spec"] == best) & (prices["outcome"] == "win_share")].drop_duplicates("players")
+    if rows.empty:
+        return "", {}
+    parts = [f"{row['text']} at {row['players']}" for _, row in rows.iterrows()]
+    numbers = {f"fair_price_{row['players']}_players": _list_numbers(row) for _, row in rows.iterrows()}
+    return f"; the fixed price in points at which it changes no win share is {join_words(parts)} players", numbers
+
+
+def _list_numbers(row: pd.Series) -> dict[str, Any]:
+    return {name: row[name] for name in ("estimate", "low", "high", "n_deals", "mde") if name in row}
+
+
+def _plot(name: str, title: str, draw: Callable[..., Figure], caption: str) -> Plot:
+    return Plot(name, title, lambda narrow: draw(narrow=narrow), caption)
+
+
+def _show_tempo(run: Run, tempo: pd.DataFrame, looks: figures.Looks) -> Section:
+    """Show what it is worth to start a round."""
+    by_round = metrics.tempo_values(run)
+    shown = say.keep_first_rules(by_round)
+    plots = []
+    for outcome, title in {"win_share": "win share", "score": "score"}.items():
+        rows = say.keep_common(shown[shown["outcome"] == outcome])
+        panels = say.split_players(rows)
+        draw = partial(
+            figures.draw_lines,
+            panels,
+            "round",
+            looks,
+            x_label="round that is started",
+            height=2.4,
+            signed=True,
+            references=dict.fromkeys(panels, 0.0),
+            share_y=True,
+        )
+        caption = f"Dashed: no effect. {say.RARE} {say.describe_evidence(rows)}"
+        plots.append(
+            _plot(f"tempo_{outcome}", f"What it is worth to start a round: change of the {title}", draw, caption)
+        )
+    variants = pd.concat(
+        [
+            (tempo if not options else metrics.tempo_values(run, BY, **options)).assign(variant=name)
+            for name, options in VARIANTS.items()
+        ]
+    )
+    keys = [name for name in ("rules", *BY) if name in variants]
+    variants = variants[[*keys, "variant", *[name for name in tempo if name not in keys]]]
+    variants = variants.sort_values(keys, kind="stable").reset_index(drop=True)
+    return Section(
+        "What it is worth to start a round (an effect)",
+        (
+            "At the start of each round the game goes on once with each player as the starter, on the same deals and "
+            "decisions; nobody's floor line is touched. This is the worth of the start alone, the marker paid for.",
+        ),
+        (
+            *plots,
+            Table("tempo", "Tempo, over all rounds that are begun", tempo, CAPTION, LABELS, signed=True),
+            Table("tempo_by_round", "Tempo by round", by_round, f"Rounds from 8 on are together. {CAPTION}", LABELS,
+                  signed=True),
+            Table("tempo_variants", "Other ways to ask", variants,
+                  "The primary one is that of the page. At two players the next seat is the only other one.",
+                  LABELS, signed=True),
+        ),
+    )  # fmt: skip
+
+
+def _show_values(run: Run, values: pd.DataFrame, looks: figures.Looks) -> Section:
+    """Show what it is worth to take the marker, and of what parts that is made."""
+    shown = say.keep_first_rules(values)
+    shares = shown[shown["outcome"] == "win_share"]
+    panels = {
+        f"{players} players, {part}": rows
+        for (players, part), rows in shares.groupby(["players", "part"], sort=True, observed=True)
+    }
+    draw = partial(
+        figures.draw_forest, panels, looks, say.order_specs(shares[shares["part"] == "value"]),
+        references=dict.fromkeys(panels, 0.0), signed=True,
+    )  # fmt: skip
+    weights = metrics.decision_values(run, BY, weights="games")
+    by_key = {key: metrics.decision_values(run, (*BY, key)) for key in SPLITS}
+    rounds = say.keep_first_rules(by_key["round"])
+    rounds = rounds[(rounds["part"] == "value") & (rounds["outcome"] == "win_share")]
+    rounds = say.keep_common(rounds)
+    round_panels = say.split_players(rounds)
+    draw_rounds = partial(
+        figures.draw_lines, round_panels, "round", looks, x_label="round", height=2.4, signed=True,
+        references=dict.fromkeys(round_panels, 0.0), share_y=True,
+    )  # fmt: skip
+    splits = [
+        Table(f"decisions_by_{key}", f"By {words}", by_key[key][by_key[key]["part"] != "rest"],
+              f"The rest is the difference of the two. {CAPTION}", LABELS, signed=True)
+        for key, words in SPLITS.items()
+    ]  # fmt: skip
+    return Section(
+        "What it is worth to take the marker (an effect)",
+        (
+            "Where the marker lies in a center with tiles, and another move is possible too, the strategy's best "
+            "taking move is compared with its best other move. Value = tempo part + the rest.",
+            "Where taking scores equal at once, price and tiles of the two moves are even, as far as the round goes: "
+            "what is left is the start, what others are denied, and how the board stands afterwards.",
+        ),
+        (
+            _plot(
+                "decisions",
+                "Taking the marker instead of the best other move: change of the win share",
+                draw,
+                f"Dashed: no effect. {say.describe_evidence(shares)}",
+            ),
+            _plot(
+                "decisions_by_round",
+                "The same by round",
+                draw_rounds,
+                f"Dashed: no effect. {say.RARE} {say.describe_evidence(rounds)}",
+            ),
+            Table("decisions", "Value of taking, and its parts", values, CAPTION, LABELS, signed=True),
+            *splits,
+            Table("decisions_by_game", "The same, every game weighing the same", weights, CAPTION, LABELS, signed=True),
+        ),
+    )
+
+
+def _show_judgement(run: Run, looks: figures.Looks) -> Section:
+    """Show how often taking is right, and what deciding wrong costs."""
+    signs, losses = metrics.decision_signs(run), metrics.decision_losses(run)
+    shown = say.keep_first_rules(signs)
+    shown = shown[(shown["outcome"] == "margin") & (shown["noise"] == "corrected")]
+    panels = say.split_players(shown)
+    draw = partial(
+        figures.draw_forest, panels, looks, say.order_specs(shown), references=dict.fromkeys(panels, 0.5),
+        reference_name="one half",
+    )  # fmt: skip
+    return Section(
+        "How often taking is right, and what deciding wrong costs",
+        (
+            "A decision is right to take where the true value of taking is above 0. Few continuations tell that value "
+            "with noise only, which draws the share seen towards one half; the corrected share is freed of it.",
+            "What deciding wrong costs is a mean over all such decisions, right ones included.",
+        ),
+        (
+            _plot(
+                "right",
+                "Decisions in which taking is right, by the margin at the end, corrected for noise",
+                draw,
+                say.describe_evidence(shown),
+            ),
+            Table("right", "Decisions in which taking is right", signs.drop(columns="reliability"),
+                  "By what the decision is judged: columns. Noise ignored: of the values as seen. Where values do not "
+                  f"vary beyond their noise, nothing can be told. {CAPTION}", LABELS),
+            Table("losses", "What the strategy loses by deciding as it does",  losses,
+                  "Low: one half of the continuations chooses, the other values, so that noise gains nothing. High: "
+                  f"all do both, which noise inflates. {CAPTION}", LABELS, signed=True),
+        ),
+    )  # fmt: skip
+
+
+def _show_prices(run: Run, values: pd.DataFrame, prices: pd.DataFrame, looks: figures.Looks) -> Section:
+    """Show the value of taking at each fixed price, and the price at which it is nothing."""
+    costs = {
+        metrics.describe_rules(cell.rules): cell.rules.marker_cost
+        for cell in run.manifest.cells
+        if cell.rules.marker_cost != "floor"
+    }
+    shown = values[(values["part"] == "value") & values["rules"].isin(list(costs))]
+    shown = shown.assign(cost=shown["rules"].map(costs).astype(int))
+    shares = shown[shown["outcome"] == "win_share"]
+    panels = say.split_players(shares)
+    draw = partial(
+        figures.draw_lines, panels, "cost", looks, x_label="fixed price, points", height=2.4, signed=True,
+        references=dict.fromkeys(panels, 0.0), share_y=True,
+    )  # fmt: skip
+    return Section(
+        "The fair price",
+        (
+            "The same deals under rules that give the marker a fixed price, which the strategies know. The price is "
+            "fair where taking the marker neither raises nor lowers what the player ends with.",
+        ),
+        (
+            _plot(
+                "fair",
+                "Value of taking, by the fixed price of the marker: change of the win share",
+                draw,
+                f"Dashed: no effect. {say.describe_evidence(shares)}",
+            ),
+            Table(
+                "fair_prices",
+                "The price at which taking is worth nothing",
+                prices.drop(columns=["estimate", "low", "high", "unit"]),
+                "In points, with its 95 % interval, for each number that is to stay as it is; straight lines between "
+                "the prices tried, and nothing beyond them. Whole prices change ties of simple players in steps.",
+                {**LABELS, "text": "fair price, points"},
+            ),
+        ),
+    )
+
+
+def _show_controls(run: Run) -> Section:
+    """Show what has to come out whatever the marker is worth."""
+    controls = metrics.probe_controls(run)
+    wrong = int((controls["verdict"] == "differs").sum())
+    kept = [name for name in controls if name not in ("rules", "spec") or controls[name].astype(bool).any()]
+    verdict = "All hold." if not wrong else f"{wrong} of {len(controls)} do not hold: read the page with care."
+    return Section(
+        "Controls",
+        (
+            "What has to come out whatever the marker is worth. Where the next round would be started by the same "
+            "player anyway, or is never played, taking the marker and taking it without its start have to end the same "
+            "to the point. A bonus planted for starters has to be found again. And the tempo of round 1 has to be the "
+            f"effect of seat 0 in the games themselves. {verdict}",
+        ),
+        (
+            Table(
+                "controls",
+                "Controls",
+                controls[kept],
+                "Exact: equal in every number. Agrees: within 3 standard errors of what is expected.",
+                {**LABELS, "low": "found, low (95 %)", "high": "found, high (95 %)", "win_share": "win share"},
+            ),
+        ),
+    )
