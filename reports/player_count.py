@@ -13,8 +13,15 @@ from azulsim import metrics
 from azulsim.log import Run
 from azulsim.report import Plot, Report, Section, Table, figures, main
 from azulsim.report import shared as say
+from azulsim.report.sections import (
+    LABELS,
+    TABLE_CAPTION,
+    make_seats_section,
+    make_standings_section,
+    make_variance_section,
+)
 from azulsim.report.style import assign_looks
-from azulsim.report.words import format_estimate, format_p, join_words
+from azulsim.report.words import format_estimate, format_number, join_words
 
 TITLE = "Player count"
 QUESTION = "What changes with the number of players, and for whom?"
@@ -53,9 +60,11 @@ def build(run: Run) -> Report:
         question=QUESTION,
         answer=(*sentences, f"{which}; {say.count_deals(run)}. {LIMIT}"),
         sections=(
+            mechanics_section(run),
             outcomes_section(shown, pd.concat([frame, short]), changes, looks, players),
             spread_section(run, lineups, looks, players),
-            seats_section(seats, tests, looks, best),
+            make_seats_section(seats, tests, looks, best),
+            *more_sections(run, lineups, looks),
         ),
         how_to_read=(
             "A dot is a mean, the bar through it its 95 % interval. Bars that do not overlap differ; bars that do may "
@@ -114,6 +123,108 @@ def answer(
     return (f"For {best}, from {few} to {many} players, {join_words(parts)}.",), numbers
 
 
+def mechanics_section(run: Run) -> Section:
+    """Say what the rules fix by player count, before anybody plays."""
+    rows = []
+    first = metrics.describe_rules(run.manifest.cells[0].rules)
+    for cell in run.manifest.cells:
+        if metrics.describe_rules(cell.rules) == first:
+            rules, players = cell.rules, cell.players
+            displays = rules.n_displays(players)
+            dealt, tiles = (
+                displays * rules.tiles_per_display,
+                5 * rules.n_tiles_of_color(players) + rules.n_jokers(players),
+            )
+            rows.append((players, displays, dealt, tiles, f"{tiles / dealt:.2f}"))
+    columns = ["players", "displays", "tiles a round", "tiles", "rounds until the bag is empty"]
+    frame = pd.DataFrame(sorted(set(rows)), columns=columns)
+    return Section(
+        "What the rules fix",
+        ("More players take more tiles a round from the same bag, so that it is refilled from the lid earlier.",),
+        (Table("mechanics", "Displays, tiles, and when the bag runs out", frame),),
+    )
+
+
+def more_sections(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> list[Section]:
+    """Show what needs a deeper log, or line-ups of different strategies."""
+    sections = []
+    if metrics.has_depth(run, "rounds"):
+        sections += [make_standings_section(run, lineups, looks), supply_section(run, lineups, looks)]
+    sections += interaction_sections(run, looks)
+    variance = make_variance_section(run)
+    return [*sections, variance] if variance else sections
+
+
+def supply_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> Section:
+    """Show how unequally colors are dealt, against a draw from the full bag."""
+    supply = metrics.color_scarcity(run, lineups=lineups)
+    shown = say.keep_first_rules(supply)
+    shown = say.keep_common(shown[(shown["outcome"] == "unevenness") & shown["expected"].notna()])
+    panels = say.split_players(shown)
+    draw = partial(
+        figures.draw_lines, panels, "round", looks, references=dict.fromkeys(panels, 1.0), x_label="round", height=2.3,
+        share_y=True,
+    )  # fmt: skip
+    plot = Plot("supply", "Unevenness of the colors dealt (dashed: a draw from the full bag)",
+                lambda narrow: draw(narrow=narrow), f"{say.RARE} {say.describe_evidence(shown)}")  # fmt: skip
+    expected = [
+        f"{players} players {format_number(fewest, 2)} and {format_number(most, 2)}"
+        for players, (fewest, most) in list_expected(supply).items()
+    ]
+    caption = f"From a full bag: {'; '.join(expected)}. " if expected else ""
+    return Section(
+        "Are colors scarce?",
+        (
+            "Until the bag is first refilled, colors are dealt by luck alone (1). Afterwards the tiles that lie on "
+            "walls and pattern lines are missing: above 1 some colors are scarcer than luck makes them, below 1 they "
+            "come more evenly. The table has the tiles of the rarest and of the commonest color.",
+        ),
+        (
+            *((plot,) if len(shown) else ()),
+            Table("supply", "Tiles of the rarest and the commonest color when a round is dealt",
+                  supply.drop(columns="expected"),
+                  f"{caption}Rounds in which all displays could be filled. {TABLE_CAPTION}", LABELS),
+        ),
+    )  # fmt: skip
+
+
+def list_expected(supply: pd.DataFrame) -> dict[int, tuple[float, float]]:
+    """Return by player count how many tiles of the rarest and the commonest color a draw from the full bag has."""
+    known = say.keep_first_rules(supply).dropna(subset=["expected"]).drop_duplicates(["players", "outcome"])
+    table = known.pivot_table(index="players", columns="outcome", values="expected")
+    return {int(str(players)): (float(row["fewest"]), float(row["most"])) for players, row in table.iterrows()}
+
+
+def interaction_sections(run: Run, looks: figures.Looks) -> list[Section]:
+    """Show how players get in each other's way, where the run can tell."""
+    items: list[Plot | Table] = []
+    text = []
+    if metrics.has_depth(run, "moves") and run.manifest.experiment.get("denial"):
+        denials = metrics.denials(run)
+        shown = say.keep_first_rules(denials)
+        panels = {LABELS[name]: shown[shown["outcome"] == name] for name in metrics.DENIALS}
+        draw = partial(figures.draw_lines, panels, "players", looks, x_label="players", columns=2)
+        text.append(
+            "A move denies if the best that the next player can do is worth less after it than it would have been."
+        )
+        items += [
+            Plot("denials", "Moves that deny the next player points, by player count",
+                 lambda narrow: draw(narrow=narrow), say.describe_evidence(shown)),
+            Table("denials", "Denial", denials, TABLE_CAPTION, LABELS),
+        ]  # fmt: skip
+    effects = metrics.neighbour_effects(run)
+    if len(effects):
+        text.append(
+            "The same players at the same tables in every order of seats: what it does to a strategy that another one "
+            "plays right before it, instead of elsewhere at the table. This is an effect of the order."
+        )
+        items.append(
+            Table("neighbours", "Playing right after another strategy, minus elsewhere", effects, TABLE_CAPTION,
+                  {**LABELS, "other": "plays before"}, signed=True)
+        )  # fmt: skip
+    return [Section("In each other's way", tuple(text), tuple(items))] if items else []
+
+
 def outcomes_section(
     shown: pd.DataFrame, frame: pd.DataFrame, changes: pd.DataFrame, looks: figures.Looks, players: list[int]
 ) -> Section:
@@ -121,10 +232,10 @@ def outcomes_section(
     has_short = (shown["outcome"] == "short_games").any()
     # Nine panels: ties give way to short refills, which are logged from depth `rounds` on.
     wanted = [name for name in MAIN if name != "tied"] + ["short_games"] if has_short else list(MAIN)
-    panels = {say.LABELS[name].capitalize(): shown[shown["outcome"] == name] for name in wanted}
+    panels = {LABELS[name].capitalize(): shown[shown["outcome"] == name] for name in wanted}
     draw = partial(figures.draw_lines, panels, "players", looks, x_label="players")
     tables = [
-        Table(name, title, frame[frame["outcome"].isin(outcomes)], TABLE_CAPTION, say.LABELS)
+        Table(name, title, frame[frame["outcome"].isin(outcomes)], TABLE_CAPTION, LABELS)
         for name, title, outcomes in TABLES
     ]
     items: list[Plot | Table] = [
@@ -143,7 +254,7 @@ def outcomes_section(
                 f"Differences: {players[-1]} players minus {players[0]}",
                 changes[changes["outcome"].isin(COMPARED)],
                 "Positive: more with more players. " + TABLE_CAPTION,
-                say.LABELS,
+                LABELS,
                 signed=True,
             )
         )
@@ -167,11 +278,10 @@ TABLES = (
     ("games", "Length and endings", ("rounds", "plies", "tied", "ender_wins", "short_games", "short_rounds")),
     ("details", "Walls, floor and marker", DETAILS),
 )
-TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 
 
 def spread_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks, players: list[int]) -> Section:
-    """Show distributions: scores by strategy, rounds by player count."""
+    """Show distributions: scores by strategy, rounds and margins by player count."""
     scores = say.keep_first_rules(metrics.score_distribution(run, lineups=lineups))
     rounds = say.keep_first_rules(metrics.game_length_distribution(run, lineups=lineups))
     names = {count: f"{count} players" for count in players}
@@ -180,6 +290,10 @@ def spread_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks, pla
     player_looks = assign_looks(names.values())
     draw_scores = partial(
         figures.draw_distribution, by_spec, "score", player_looks, width=5, name="series", x_label="final score"
+    )
+    margins = say.keep_first_rules(metrics.margin_distribution(run, lineups=lineups))
+    draw_margins = partial(
+        figures.draw_distribution, say.split_players(margins), "margin", looks, width=5, x_label="winner's margin"
     )
     draw_rounds = partial(figures.draw_distribution, say.split_players(rounds), "rounds", looks, x_label="rounds")
     return Section(
@@ -198,41 +312,15 @@ def spread_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks, pla
                 lambda narrow: draw_rounds(narrow=narrow),
                 f"Share of games; those of 12 rounds and more are together. {say.describe_evidence(rounds)}",
             ),
+            Plot(
+                "margins_spread",
+                "Margins of winners",
+                lambda narrow: draw_margins(narrow=narrow),
+                f"Share of games, in bins of 5 points. {say.describe_evidence(margins)}",
+            ),
             Table("rounds_spread", "Rounds of a game", rounds.rename(columns={"rounds": "in rounds"}), TABLE_CAPTION),
         ),
     )
-
-
-def seats_section(seats: pd.DataFrame, tests: pd.DataFrame, looks: figures.Looks, best: str) -> Section:
-    """Show the win share of each seat against the fair share, with the joint tests."""
-    shown, tested = say.keep_first_rules(seats), say.keep_first_rules(tests)
-    panels = say.split_players(shown)
-    fair = {title: 1 / int(rows["players"].iloc[0]) for title, rows in panels.items()}
-    draw = partial(figures.draw_lines, panels, "seat", looks, references=fair, x_label="seat (0 starts)", height=2.5)
-    found = [
-        f"{row.players} players: {format_p(float(str(row.p_value)))}"
-        for row in tested.itertuples()
-        if str(row.spec) == best
-    ]
-    return Section(
-        "Seats",
-        (
-            "Seat 0 starts round 1, the others follow in order. Seats are assigned, so that differences between them "
-            f"are effects of the seat for these strategies. Are all seats equal? For {best}, jointly: "
-            f"{'; '.join(found)}.",
-        ),
-        (
-            Plot(
-                "seats",
-                "Win share by seat (dashed: the fair share)",
-                lambda narrow: draw(narrow=narrow),
-                say.describe_evidence(shown),
-            ),
-            Table("seats", "Win share by seat", seats, TABLE_CAPTION, say.LABELS),
-            Table("seat_tests", "Joint tests that all seats are equal", tests, "A small p speaks against equal seats.",
-                  {**say.LABELS, "outcome": "of", "statistic": "F"}),
-        ),
-    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from azulsim.report.style import DIVERGING, INK, MUTED, PAPER, RC, SERIES, Look, make_panels
+from azulsim.report.style import DIVERGING, GRID, INK, MUTED, PAPER, RC, SERIES, Look, make_panels
 from azulsim.report.words import MINUS, clean_label, format_number
 
 Looks = Mapping[str, Look]
@@ -110,6 +110,54 @@ def draw_forest(
             axis.grid(visible=False, axis="y")
             axis.margins(x=0.12)
             axis.xaxis.set_major_locator(MaxNLocator(6 if narrow or len(panels) == 1 else 4, steps=[1, 2, 5, 10]))
+    return figure
+
+
+def draw_stacks(
+    panels: Mapping[str, pd.DataFrame],
+    row: str,
+    parts: Mapping[str, str],
+    *,
+    narrow: bool = False,
+    x_label: str = "",
+) -> Figure:
+    """Draw shares that add up to 1 as bars cut into parts, a bar an entry of the column `row`.
+
+    Frames have the columns `row`, `outcome` and `estimate`; `parts` names the outcomes in the order of the bar. Parts
+    of at least 8 % have their percentage written in them.
+    """
+    names = {title: list(dict.fromkeys(frame[row].astype(str))) for title, frame in panels.items()}
+    most = max(map(len, names.values()), default=1)
+    figure, axes = make_panels(
+        len(panels), narrow=narrow, height=0.75 + 0.3 * most, columns=1, share_y=False, share_x=True
+    )
+    colors = [SERIES[k % len(SERIES)] for k in range(len(parts) - 1)] + [GRID]
+    with mpl.rc_context(RC):
+        for axis, (title, frame) in zip(axes, panels.items(), strict=True):
+            axis.set_title(clean_label(title, 40))
+            left = np.zeros(len(names[title]))
+            for color, outcome in zip(colors, parts, strict=True):
+                rows = frame[frame["outcome"] == outcome].set_index(frame[row].astype(str)[frame["outcome"] == outcome])
+                width = 100 * rows["estimate"].reindex(names[title]).fillna(0.0).to_numpy(float)
+                axis.barh(range(len(width)), width, left=left, height=0.62, color=color, edgecolor=PAPER, linewidth=0.6)
+                for y, (start, size) in enumerate(zip(left, width, strict=True)):
+                    if size >= 8:
+                        axis.text(start + size / 2, y, f"{size:.0f}", ha="center", va="center", fontsize=7.5,
+                                  color=INK if color == GRID else PAPER)  # fmt: skip
+                left = left + width
+            axis.set_yticks(range(len(left)), [clean_label(name, 30 if narrow else 44) for name in names[title]])
+            axis.tick_params(axis="y", labelcolor=INK, labelsize=7.5)
+            axis.tick_params(labelbottom=True)
+            axis.set_ylim(most - 0.5, -0.5)
+            axis.set_xlim(0, 100)
+            axis.set_xticks(range(0, 101, 25))
+            axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} %"))
+            axis.grid(visible=False, axis="y")
+            axis.set_xlabel(x_label)
+        figure.legend(
+            [Rectangle((0, 0), 1, 1, color=color) for color in colors], list(parts.values()), loc="outside upper left",
+            ncols=2 if narrow else len(parts), labelcolor=INK, handlelength=1.0, columnspacing=1.4, borderaxespad=0.2,
+        )  # fmt: skip
     return figure
 
 

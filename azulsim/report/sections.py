@@ -1,0 +1,140 @@
+"""Parts of pages that several reports show."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+
+from azulsim import metrics
+from azulsim.log import Run
+from azulsim.report import figures
+from azulsim.report import shared as say
+from azulsim.report.model import Plot, Section, Table
+from azulsim.report.words import format_p
+
+TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
+LABELS = {
+    **say.LABELS,
+    "leader_wins": "the leader wins",
+    "last_wins": "the last wins",
+    "lead": "lead",
+    "lead_changes": "changes of the lead",
+    "bonus_leader_wins": "who leads before the bonuses wins",
+    "runaway": "score with win share",
+    "advantage": "win share minus fair share",
+    "order": "at equal later starts",
+    "later": "with later starts",
+    "per_start": "win share with one more later start",
+    "p_within": "p within the margin",
+    "is_within": "within the margin",
+    "fewest": "rarest color",
+    "most": "commonest color",
+    "unevenness": "unevenness",
+    "denied": "points denied a move",
+    "turns_later": "plays so many turns later",
+    "specs": "line-up",
+    "skill": "skill",
+    "seat": "seat",
+    "skill_seat": "skill and seat together",
+    "luck": "luck",
+    "decided": "decided",
+    "to_tell": "deals to tell",
+    "to_tell_low": "at least",
+    "to_tell_high": "at most",
+}
+"""Words for outcomes and columns, those of `shared.LABELS` included."""
+
+
+def make_seats_section(seats: pd.DataFrame, tests: pd.DataFrame, looks: figures.Looks, best: str) -> Section:
+    """Show the win share of each seat against the fair share, with the joint tests."""
+    shown, tested = say.keep_first_rules(seats), say.keep_first_rules(tests)
+    panels = say.split_players(shown)
+    fair = {title: 1 / int(rows["players"].iloc[0]) for title, rows in panels.items()}
+    draw = partial(figures.draw_lines, panels, "seat", looks, references=fair, x_label="seat (0 starts)", height=2.5)
+    found = [
+        f"{row.players} players: {format_p(float(str(row.p_value)))}"
+        for row in tested.itertuples()
+        if str(row.spec) == best
+    ]
+    return Section(
+        "Seats",
+        (
+            "Seat 0 starts round 1, the others follow in order. Seats are assigned, so that differences between them "
+            f"are effects of the seat for these strategies. Are all seats equal? For {best}, jointly: "
+            f"{'; '.join(found)}.",
+        ),
+        (
+            Plot(
+                "seats",
+                "Win share by seat (dashed: the fair share)",
+                lambda narrow: draw(narrow=narrow),
+                say.describe_evidence(shown),
+            ),
+            Table("seats", "Win share by seat", seats, TABLE_CAPTION, LABELS),
+            Table("seat_tests", "Joint tests that all seats are equal", tests, "A small p speaks against equal seats.",
+                  {**LABELS, "outcome": "of", "statistic": "F"}),
+        ),
+    )  # fmt: skip
+
+
+def make_standings_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> Section:
+    """Show how those win who lead after a round, and how often the lead changes."""
+    standings = metrics.standings(run, lineups=lineups)
+    shown = say.keep_first_rules(standings)
+    shown = say.keep_common(shown[shown["outcome"] == "leader_wins"])
+    panels = say.split_players(shown)
+    fair = {title: 1 / int(rows["players"].iloc[0]) for title, rows in panels.items()}
+    draw = partial(
+        figures.draw_lines, panels, "round", looks, references=fair, x_label="after round", height=2.3, share_y=True
+    )
+    return Section(
+        "Does the leader run away?",
+        (
+            "Win share of whoever has most points after a round, before it is known how the game ends; games that "
+            "ended with that round do not count, and several who share the lead count in parts. The nearer to the "
+            "dashed fair share, the less a lead means; 100 % would be a game decided then. The lead changes when "
+            "another player than before leads alone after a round.",
+        ),
+        (
+            Plot("leader", "Win share of the leader, by round (dashed: the fair share)",
+                 lambda narrow: draw(narrow=narrow), f"{say.RARE} {say.describe_evidence(shown)}"),
+            Table("standings", "Who leads, who is last, and by how much", standings.drop(columns="fair"), TABLE_CAPTION,
+                  LABELS),
+            Table("lead_changes", "Changes of the lead, and the bonuses of the end",
+                  metrics.lead_changes(run, lineups=lineups), TABLE_CAPTION, LABELS),
+        ),
+    )  # fmt: skip
+
+
+def make_variance_section(run: Run) -> Section | None:
+    """Show what the outcome varies with, if line-ups of different strategies were seated in all rotations."""
+    pooled = metrics.variance_shares(run)
+    if pooled.empty:
+        return None
+    each = metrics.variance_shares(run, ("players", "lineup"))
+    shown = say.keep_first_rules(each)
+    if shown["specs"].nunique() > MOST_LINEUPS:
+        shown = say.keep_first_rules(pooled).assign(specs="all line-ups")
+    parts = {name: LABELS[name] for name in metrics.VARIANCE}
+    draw = partial(figures.draw_stacks, say.split_players(shown), "specs", parts, x_label="share of the variance")
+    margin = metrics.variance_shares(run, outcome="margin")
+    return Section(
+        "Skill, seat and luck",
+        (
+            "How much of the variance of win shares there would be if only one thing differed: who plays (skill), "
+            "where one sits, and both together; the rest is luck, which is the tiles and the decisions made by chance. "
+            "Skill is the spread of those who sat at the table: a table of equals has none, however well they play.",
+        ),
+        (
+            Plot("variance", "Variance of the win share, by line-up", lambda narrow: draw(narrow=narrow),
+                 say.describe_evidence(shown)),
+            Table("variance", "Win share: all line-ups together", pooled, TABLE_CAPTION, LABELS),
+            Table("variance_margin", "Margin: all line-ups together", margin, TABLE_CAPTION, LABELS),
+            Table("variance_lineups", "Win share: each line-up", each, TABLE_CAPTION, LABELS),
+        ),
+    )  # fmt: skip
+
+
+MOST_LINEUPS = 24
+"""With more line-ups than this, the figure shows them together."""

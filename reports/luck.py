@@ -1,0 +1,196 @@
+"""How much is luck, how much skill, when is the game decided, and how many games tell two players apart.
+
+Source: the tables `games`, `rounds` and, where games were continued from tempo roots, `probes` of a run.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+
+from azulsim import metrics
+from azulsim.log import Run
+from azulsim.report import Plot, Report, Section, Table, figures, main
+from azulsim.report import shared as say
+from azulsim.report.sections import LABELS, TABLE_CAPTION, make_standings_section, make_variance_section
+from azulsim.report.words import format_estimate, format_number, join_words
+
+TITLE = "Luck and skill"
+QUESTION = "How much is luck, when is the game decided, and how many games tell two players apart?"
+
+
+def build(run: Run) -> Report:
+    """Build the report of a run."""
+    lineups, which = say.choose_lineups(run)
+    looks = say.make_looks(run)
+    best = say.order_specs(say.keep_first_rules(metrics.scores(run, lineups=lineups)))[0]
+    sections = [section] if (section := make_variance_section(run)) else []
+    sentences, numbers = describe_skill(run)
+    if metrics.has_depth(run, "rounds"):
+        decided = metrics.decided_by_round(run, lineups=lineups)
+        lead = metrics.decided_by_lead(run, lineups=lineups)
+        said, more = describe_decided(say.keep_first_rules(lead), best)
+        sentences, numbers = [*sentences, *said], {**numbers, **more}
+        sections += [decided_section(decided, looks)] if len(decided) else []
+        sections += [lead_section(lead, looks), make_standings_section(run, lineups, looks)]
+    if section := tell_section(run):
+        sections.append(section)
+    return Report(
+        name="luck",
+        title=TITLE,
+        question=QUESTION,
+        answer=(
+            " ".join(sentences)
+            or "This run can tell nothing of luck: it has neither different strategies at one table, "
+            "rotated through the seats, nor a log by round.",
+            f"{LIMIT} ({say.count_deals(run)}.)",
+        ),
+        sections=tuple(sections) or (Section("Nothing to tell", (NOTHING,)),),
+        how_to_read=(
+            "Shares of variance add up to 100 %. Skill of 40 % does not mean that the better wins 40 % of games; it is "
+            "the part of the spread of outcomes that would be left if tiles and seats were equal for all.",
+            "Explained by the lead: 0 % if the lead after a round says nothing of the end, 100 % if it says all.",
+            "Deals to tell: after so many deals, each played in all seatings, the better of the two leads with a "
+            "chance of 95 %; with fewer, the better often trails.",
+        ),
+        how_computed=(
+            "Variance: the part that each thing explains alone, from expected mean squares over deals, players and "
+            "seats, freed of the noise of finitely many deals; intervals by the jackknife over deals.",
+            f"The course of games: {which[:1].lower()}{which[1:]}. Explained by the lead: the squared correlation of a "
+            "player's lead (own score minus the best other) after the round with its win share, or final margin, in "
+            "games that go on after the round. The lead is one number of a position, so that at least so much is "
+            "decided.",
+            "Decided when a round begins, where games were continued: one minus the variance between continuations of "
+            "one position, over the variance of all; one-way random effects.",
+            "Deals to tell: (1.645 sd / mean) squared of how often one finishes ahead of the other on a deal.",
+            say.HOW_INTERVALS,
+            say.HOW_SMALLEST,
+        ),
+        limits=(
+            *say.describe_rules_shown(run),
+            "Tiles and decisions made by chance are not told apart: a run plays each deal once in each seating.",
+            "The lead after a round is an association with the end, not a cause of it: between unequal players it "
+            "holds their strength too.",
+            say.LIMIT_STRATEGIES,
+            say.LIMIT_MANY,
+        ),
+        numbers=numbers,
+    )
+
+
+LIMIT = (
+    "Shares of skill hold for the players who sat at the table, and a field of more unequal players has more of it; "
+    "nothing here says how much luck there is between people."
+)
+NOTHING = "Play strategies against each other, or log rounds."
+
+
+def describe_skill(run: Run) -> tuple[list[str], dict[str, object]]:
+    """Say how much of the win share varies with who plays."""
+    shares = say.keep_first_rules(metrics.variance_shares(run))
+    skill = shares[(shares["outcome"] == "skill") & shares["low"].notna()]
+    if skill.empty:
+        return [], {}
+    parts = [f"{format_estimate(row)} at {row['players']}" for _, row in skill.iterrows()]
+    numbers = {
+        f"{row['outcome']}_{row['players']}_players": {
+            name: row[name] for name in ("estimate", "low", "high", "n_deals", "mde")
+        }
+        for _, row in shares.iterrows()
+    }
+    text = f"Who plays explains {join_words(parts)} players of the variance of wins between the strategies that met."
+    return [text], {**numbers}
+
+
+def describe_decided(lead: pd.DataFrame, best: str) -> tuple[list[str], dict[str, object]]:
+    """Say how much the lead after round 2 explains between equals."""
+    rows = lead[(lead["spec"] == best) & (lead["round"] == ROUND) & (lead["outcome"] == "win_share")]
+    if rows.empty:
+        return [], {}
+    parts = [f"{format_estimate(row)} at {row['players']}" for _, row in rows.iterrows()]
+    numbers = {
+        f"explained_by_lead_{ROUND}_{row['players']}_players": {
+            name: row[name] for name in ("estimate", "low", "high", "n_deals", "mde")
+        }
+        for _, row in rows.iterrows()
+    }
+    text = f"For {best}, the lead after round {ROUND} explains {join_words(parts)} players of who wins in the end."
+    return [text], {**numbers}
+
+
+ROUND = 2
+
+
+def lead_section(lead: pd.DataFrame, looks: figures.Looks) -> Section:
+    """Show how much the lead after each round explains of the outcome."""
+    shown = say.keep_common(say.keep_first_rules(lead))
+    shares = shown[shown["outcome"] == "win_share"]
+    draw = partial(
+        figures.draw_lines, say.split_players(shares), "round", looks, x_label="after round", height=2.3, share_y=True,
+        from_zero=True,
+    )  # fmt: skip
+    return Section(
+        "How much the lead explains",
+        (
+            "Part of the variance of win shares that goes with the lead after a round. A lead is only one number of a "
+            "position, whose tiles and walls say more, so that at least so much is decided by then.",
+        ),
+        (
+            Plot("lead", "Explained by the lead, by round", lambda narrow: draw(narrow=narrow),
+                 f"{say.RARE} {say.describe_evidence(shares)}"),
+            Table("lead", "Explained by the lead: of the win share and of the margin",
+                  lead[lead["outcome"] != "runaway"], TABLE_CAPTION, {**LABELS, "win_share": "win share"}),
+            Table("runaway", "Correlation of the score after a round with the win share",
+                  lead[lead["outcome"] == "runaway"], TABLE_CAPTION, LABELS),
+        ),
+        is_association=True,
+    )  # fmt: skip
+
+
+def decided_section(decided: pd.DataFrame, looks: figures.Looks) -> Section:
+    """Show how much is decided when each round begins, from continued games."""
+    shown = say.keep_common(say.keep_first_rules(decided))
+    draw = partial(
+        figures.draw_lines, say.split_players(shown), "round", looks, x_label="when round ... begins", height=2.3,
+        share_y=True, from_zero=True,
+    )  # fmt: skip
+    return Section(
+        "When it is decided",
+        (
+            "The same positions were played on again and again with new tiles and new decisions. What then still "
+            "varies is not decided yet. Of games that are still being played.",
+        ),
+        (
+            Plot("decided", "Share of the win share that is decided", lambda narrow: draw(narrow=narrow),
+                 f"{say.RARE} {say.describe_evidence(shown)}"),
+            Table("decided", "Part of the win share that is decided when a round begins", decided, TABLE_CAPTION,
+                  LABELS),
+        ),
+    )  # fmt: skip
+
+
+def tell_section(run: Run) -> Section | None:
+    """Show how many deals tell two strategies apart, if different ones met."""
+    frame = metrics.games_to_tell(run)
+    if frame.empty:
+        return None
+    shown = say.keep_first_rules(frame).sort_values("to_tell", ascending=False, kind="stable")
+    closest = [
+        f"{row['spec']} and {row['opponent']} at {row['players']} players: {format_number(row['games'], 0)} games"
+        for _, row in shown.drop_duplicates("players").sort_values("players").iterrows()
+    ]
+    return Section(
+        "Telling two players apart",
+        (
+            "The better of two does not always win; after how many deals does it lead with a chance of 95 %? The pairs "
+            f"that take longest: {'; '.join(closest)}. A deal is played in all seatings, and counts as one.",
+        ),
+        (
+            Table("tell", "Deals until the better leads", frame, "The better stands first. " + TABLE_CAPTION, LABELS),
+        ),
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(__name__))
