@@ -210,6 +210,11 @@ def forecast(
     """
     if precision is not None and effect is not None:
         raise InputError("precision, effect: give one of them, not both")
+    for name, value in {"precision": precision, "effect": effect}.items():
+        if value is not None and not 0 < value < math.inf:
+            raise InputError(f"{name} = {value!r}: must be a number above 0")
+    if not 0 < power < 1:
+        raise InputError(f"power = {power!r}: must be a number between 0 and 1")
     if type(pilot) is not int or pilot < FIRST_BATCH:
         raise InputError(f"pilot = {pilot!r}: must be a whole number of deals, at least {FIRST_BATCH}")
     workers = count_workers(jobs)

@@ -125,7 +125,8 @@ def test_the_goal_is_that_of_the_rule_to_stop_by() -> None:
     ("options", "message"),
     [
         ({"precision": 0.1, "effect": 0.1}, "one of them"),
-        ({"precision": -0.1}, "must be greater than 0"),
+        ({"precision": -0.1}, "precision = -0.1: must be a number above 0"),
+        ({"power": 2}, "power = 2: must be a number between 0 and 1"),
         ({"effect": 0.1, "power": 1.5}, "power = 1.5"),
         ({"pilot": 1}, "pilot = 1"),
         ({"outcome": "points"}, "outcome = 'points'"),

@@ -113,8 +113,10 @@ def resume(
       azulsim resume runs/demo
     """
     from azulsim.experiment import read_experiment
+    from azulsim.log.manifest import read_manifest
     from azulsim.runner import run as play_experiment
 
+    read_manifest(run_folder)  # complains of a folder that holds no run
     file = run_folder / "experiment.toml"
     question = read_experiment(file, project=project)
     done = play_experiment(
