@@ -133,9 +133,8 @@ def describe_changes(differences: pd.DataFrame, baseline: str) -> str:
             seat = where[where["outcome"] == "seat_0_win_share"]
             more = f" and the win share of seat 0 by {describe_difference(seat.iloc[0])}" if len(seat) else ""
             more = "" if first == "seat_0_win_share" else more
-            parts.append(f"{name_comparison(row)}, the {word} changes by {describe_difference(row)}{more}")
-        text = "; ".join(parts)
-        return f"Against {baseline}: {text}."
+            parts.append(f"with {name_comparison(row)} the {word} changes by {describe_difference(row)}{more}")
+        return f"Against {baseline}: {'; '.join(parts)}."
     low, high = (main_rows.loc[main_rows["estimate"].agg(end)] for end in ("idxmin", "idxmax"))
     seats = differences[differences["outcome"] == "seat_0_win_share"]
     seen = f"; a change of the win share of seat 0 is seen in {count_seen(seats)} of them" if len(seats) else ""
@@ -170,7 +169,7 @@ def is_seen(row: pd.Series) -> bool:
 
 def describe_reach(differences: pd.DataFrame) -> str:
     """Say what was looked at, what could not have been seen, and what common deals did for it."""
-    shares = differences[(differences["outcome"].str.endswith("win_share")) & (differences["mde"] > 0)]
+    shares = differences[differences["outcome"].str.endswith("win_share") & (differences["se"] > 0)]
     smallest = ""
     if len(shares):
         smallest = f" (smaller than {format_number(100 * shares['mde'].max(), 1)} percentage points of win share)"

@@ -137,12 +137,17 @@ def write_run(
     skills: Mapping[str, float],
     deals: int = 200,
     seed: int = 1,
-    starter: float = 0.0,
+    starter: float | Sequence[float] = 0.0,
     depth: schema.Depth = "moves",
     rules: Sequence[Rules] | None = None,
     name: str = "synthetic",
+    experiment: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write a synthetic run with the log's own writer, a cell a line-up (with its rules), and return its folder."""
+    """Write a synthetic run with the log's own writer, a cell a line-up (with its rules), and return its folder.
+
+    `starter` may differ by cell; `experiment` is what the manifest says of it.
+    """
+    starters = [starter] * len(lineups) if isinstance(starter, int | float) else list(starter)
     specs = tuple(skills)
     codes = [[specs.index(spec) for spec in lineup] for lineup in lineups]
     cells = tuple(
@@ -157,12 +162,19 @@ def write_run(
         for index, lineup in enumerate(lineups)
     )
     manifest = Manifest(
-        azulsim="0.1.0", name=name, seed=seed, log=depth, cells=cells, specs=specs, shards=len(cells), experiment={}
+        azulsim="0.1.0",
+        name=name,
+        seed=seed,
+        log=depth,
+        cells=cells,
+        specs=specs,
+        shards=len(cells),
+        experiment=dict(experiment or {}),
     )
     create_run(folder, manifest, "")
     for index, lineup in enumerate(codes):
         tables = make_tables(
-            [lineup], skills=list(skills.values()), deals=deals, seed=seed, starter=starter, first_cell=index
+            [lineup], skills=list(skills.values()), deals=deals, seed=seed, starter=starters[index], first_cell=index
         )
         write_shard(folder, Shard(index, 0, deals), tables, [], depth=depth, specs=specs)
     return folder

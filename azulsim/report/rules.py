@@ -10,7 +10,7 @@ import pandas as pd
 
 from azulsim.metrics.whatif import RETUNED
 from azulsim.report.shared import LABELS
-from azulsim.report.words import format_number
+from azulsim.report.words import MINUS, format_number
 
 ALPHA = 0.05
 NEAR_ZERO = 0.1
@@ -65,22 +65,22 @@ def describe_tuning(differences: pd.DataFrame) -> str:
 
 
 def describe_crossings(crossings: pd.DataFrame) -> str:
-    """Say at which value the outcome meets its target."""
+    """Say at which value of the rule the outcome meets its target."""
     first = crossings.iloc[0]
+    fair = bool((abs(crossings["target"] - 1 / crossings["players"]) < 1e-9).all())
+    target = "fair" if fair else format_number(float(first["target"]), 3)
     parts = []
     for row in crossings.to_dict("records"):
         rules = "" if row["rules"] == "standard" else f", {row['rules']}"
-        parts.append(f"{describe_crossing(row)} at {row['players']} players ({row['spec']}{rules})")
-    fair = bool((abs(crossings["target"] - 1 / crossings["players"]) < 1e-9).all())
-    target = "the fair one" if fair else format_number(float(first["target"]), 3)
-    return f"The {LABELS.get(first['outcome'])} is {target} at {first['key']} = {'; '.join(parts)}."
+        parts.append(f"at {row['players']} players ({row['spec']}{rules}) with {describe_crossing(row)}")
+    return f"The {LABELS.get(first['outcome'])} is {target} {'; '.join(parts)}."
 
 
 def describe_crossing(row: Mapping[Hashable, Any]) -> str:
-    """Say a value with its interval, open ends included, or that there is none between the values tried."""
+    """Say a value with its interval, open ends included, or that there is none among the values tried."""
     low, high = format_number(row["low"], 2), format_number(row["high"], 2)
     ends = f"{low}{' or less' * row['is_open_below']} to {high}{' or more' * row['is_open_above']}"
     if math.isfinite(row["estimate"]):
-        return f"{format_number(row['estimate'], 2)} ({ends})"
-    tried = f"{format_number(row['tried_from'], 0)} to {format_number(row['tried_to'], 0)}"
-    return f"no value from {tried}{f', though {ends} is not excluded' if math.isfinite(row['low']) else ''}"
+        return f"{row['key']} = {format_number(row['estimate'], 2)} ({ends})"
+    tried = f"no {row['key']} from {row['tried_from']:g} to {row['tried_to']:g}".replace("-", MINUS)
+    return f"{tried}{f', though {ends} is not excluded' if math.isfinite(row['low']) else ''}"
