@@ -34,7 +34,7 @@ T = TypeVar("T", bound=BaseModel)
 
 def read_toml(path: str | Path) -> dict[str, Any]:
     """Read a TOML file; raise `InputError` naming the file when it is missing or not TOML."""
-    path = Path(path)
+    path = Path(path) if isinstance(path, str) else path  # one on an object store is no Path, and has its methods
     try:
         with path.open("rb") as file:
             return tomllib.load(file)

@@ -132,7 +132,19 @@ RulesName = Annotated[
         help="One of `azulsim rules list`, or a TOML file of rules, in place of the printed ones.",
     ),
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="The run folder; runs/NAME if left out.")]
+
+
+def find_run(text: str) -> Path:
+    """Turn what was typed for a run into a path; on an object store it looks like s3://bucket/run."""
+    from azulsim.log import locate
+
+    return locate(text)
+
+
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", parser=find_run, help="The run folder; runs/NAME if left out."),
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the experiment; repeatable."),

@@ -22,6 +22,7 @@ from azulsim.cli.app import (
     Seed,
     app,
     fail_if_spoiled,
+    find_run,
     plain,
     print_json,
     print_pages,
@@ -98,7 +99,9 @@ def run(
 
 @app.command()
 def resume(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of an interrupted run.")],
+    run_folder: Annotated[
+        Path, typer.Argument(metavar="RUN", parser=find_run, help="The folder of an interrupted run.")
+    ],
     jobs: Jobs = None,
     cluster: Cluster = None,
     timeout: Timeout = 60.0,
@@ -135,7 +138,7 @@ def resume(
 
 @app.command()
 def status(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", parser=find_run, help="A run folder.")],
     as_json: AsJson = False,
 ) -> None:
     """Say how far a run is, what failed, and how to go on. Nothing is played or imported.
@@ -156,9 +159,10 @@ def status(
 @app.command()
 def merge(
     run_folders: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run folders of one experiment, made with run --shard.")
+        list[Path],
+        typer.Argument(metavar="RUN...", parser=find_run, help="Run folders of one experiment, made with run --shard."),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The run folder to make.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", parser=find_run, help="The run folder to make.")],
     as_json: AsJson = False,
 ) -> None:
     """Join the shares of a run that were played on different machines.
@@ -181,13 +185,19 @@ def merge(
 
 @app.command()
 def report(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", parser=find_run, help="A run folder.")],
     names: ReportNames = None,
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="The strategy that the report `strategy` is about.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write; into RUN if left out.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Where to write; into RUN if left out (runs/NAME-reports if RUN is on an object store).",
+        ),
     ] = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -224,7 +234,7 @@ def report(
 
 @app.command()
 def verify(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", parser=find_run, help="A run folder.")],
     jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> None:
@@ -251,7 +261,7 @@ def verify(
 
 @app.command()
 def replay(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder with log = moves.")],
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", parser=find_run, help="A run folder with log = moves.")],
     game: Annotated[int, typer.Option("--game", metavar="ID", help="The column `game` of every table.")],
     text: Annotated[
         Path | None, typer.Option("--text", metavar="FILE", help="Write the game as text too (docs/NOTATION.md).")

@@ -11,6 +11,7 @@ from azulsim import catalog
 from azulsim.config import flatten_keys, read_toml, show_value, validate
 from azulsim.errors import InputError, blame
 from azulsim.experiment.model import Experiment
+from azulsim.log import locate
 from azulsim.notation import parse_rules
 from azulsim.rules import Rules, find_rules
 
@@ -23,7 +24,7 @@ def read_experiment(
     Parameters
     ----------
     source
-        Name of a bundled experiment or of one in the project folder, or a path.
+        Name of a bundled experiment or of one in the project folder, or a path, also one on an object store.
     project
         Folder to look in besides the bundled experiments; the working directory if left out.
     overrides
@@ -36,7 +37,7 @@ def read_experiment(
     InputError
         One sentence naming file, key and value.
     """
-    path = Path(source) if isinstance(source, Path) else catalog.find("experiments", source, project=project).path
+    path = source if not isinstance(source, str) else _find(source, project)
     data = read_toml(path)
     with blame(str(path)):
         data = _load_rules(data, path.parent)
@@ -45,6 +46,10 @@ def read_experiment(
     data.setdefault("name", path.stem)
     data.setdefault("question", catalog.read_question(path.read_text(encoding="utf-8")))
     return _make_changed(data, overrides, where=str(path))
+
+
+def _find(source: str, project: Path | None) -> Path:
+    return locate(source) if "://" in source else catalog.find("experiments", source, project=project).path
 
 
 def make_experiment(data: Mapping[str, Any], *, where: str = "experiment") -> Experiment:

@@ -37,4 +37,4 @@ def write_page(run: Run, report: str) -> Path:
     """Write the page of one report into the run folder, and return its path."""
     from azulsim.report import build_report
 
-    return build_report(run, report, folder=run.path).page
+    return build_report(run, report, folder=run.report_folder).page
