@@ -147,6 +147,20 @@ def test_noise_alone_costs_nothing(tmp_path: Path) -> None:
         assert high["estimate"] > 5 * high["se"]
 
 
+def test_how_alike_arms_are_equals_that_found_by_hand(planted: Run) -> None:
+    frame = metrics.arm_correlations(planted, ["players"])
+    probes = planted.probes(
+        filters={"kind": "decision", "players": 3}, columns=["game", "ply", "seat", "arm", "continuation", "score"]
+    ).merge(planted.roots(filters={"kind": "decision"}, columns=["game", "ply", "seat"]), on=["game", "ply", "seat"])
+    ends = probes.pivot_table(index=["game", "ply", "continuation"], columns="arm", values="score")
+    ends -= ends.groupby(level=[0, 1]).transform("mean")
+    row = pick(frame, kind="decision", players=3, outcome="score")
+    assert row["estimate"] == pytest.approx(ends.corr().loc[0, 1])
+    # Luck that arms share has the standard deviation 8, their own noise 3.
+    row = pick(frame, kind="tempo", players=2, outcome="score")
+    assert row["estimate"] == pytest.approx(64 / 73, abs=0.02)
+
+
 def test_controls_are_exact_where_they_must_be(planted: Run) -> None:
     frame = metrics.probe_controls(planted)
     exact = frame[frame["control"].isin(["the round is the last", "the same player would start anyway"])]
@@ -261,6 +275,7 @@ def all_frames(run: Run) -> list[pd.DataFrame]:
         metrics.decision_values(run, ("players", "spec", "round", "took", "immediate")),
         metrics.decision_losses(run),
         metrics.decision_signs(run),
+        metrics.arm_correlations(run),
         metrics.probe_controls(run),
     ]
 
@@ -290,7 +305,7 @@ def test_seats_have_no_names_and_rows_no_order(tmp_path: Path) -> None:
     seated = {name: np.sort(relabel(table, order), order=schema.TABLES[name].key) for name, table in tables.items()}
     lineup = tuple(specs[seat] for seat in np.argsort(order))
     moved = all_frames(write_tables(tmp_path / "seats", seated, lineup, specs))
-    for one, other in zip(plain[:4], moved[:4], strict=True):  # the last looks at seats themselves
+    for one, other in zip(plain[:5], moved[:5], strict=True):  # the last looks at seats themselves
         pd.testing.assert_frame_equal(one, other)
 
 

@@ -52,6 +52,7 @@ from azulsim.metrics.marker import (
 )
 from azulsim.metrics.probes import (
     PARTS,
+    arm_correlations,
     decision_losses,
     decision_signs,
     decision_values,
@@ -85,6 +86,7 @@ __all__ = [
     "TAKINGS",
     "VARIANCE",
     "Lineups",
+    "arm_correlations",
     "bonuses",
     "color_scarcity",
     "compare_levels",

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from azulsim.errors import InputError
-from azulsim.metrics._estimate import ESTIMATE_NUMBERS, describe_estimate, estimate
+from azulsim.metrics._estimate import ESTIMATE_NUMBERS, correlate, describe_estimate, estimate
 from azulsim.metrics._tables import Lineups, Outcome, Sums, collect, describe_rules
 from azulsim.metrics.games import BY
 from azulsim.rules import Rules
@@ -164,6 +164,40 @@ def decision_signs(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all"
     return frame[[*keys, "noise", "outcome", "unit", *ESTIMATE_NUMBERS, "reliability"]]
 
 
+def arm_correlations(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all", most: int = 8) -> pd.DataFrame:
+    """Estimate how alike continued games are that share their luck: the part of the noise that common luck saves.
+
+    Column `kind`: for `tempo` the correlation between what a player ends with when it starts and the mean of what it
+    ends with when others do; for `decision` that between taking and the other move; each over the continuations of a
+    root. Near 0, arms have nothing in common, and independent luck would have told as much. `by` may name `round`.
+    """
+    parts = []
+    for kind, (base, tables) in {
+        "tempo": ("tempo_pairs", _tempo_pairs_sql()),
+        "decision": ("decided_pairs", _decision_pairs_sql()),
+    }.items():
+        if has_probes(run, "tempo" if kind == "tempo" else "decision"):
+            for name in UNITS:
+                x, y = f"({name}_x - {name}_mx)", f"({name}_y - {name}_my)"
+                moments = [Outcome(sql, sql, "", "") for sql in (x, y, f"{x} * {x}", f"{y} * {y}", f"{x} * {y}")]
+                sums = collect(
+                    run,
+                    moments,
+                    by,
+                    lineups=lineups,
+                    base=base,
+                    tables=tables,
+                    extra={"round": f"least(round, {int(most)})"},
+                )
+                parts.append(correlate(sums, Outcome(name, "", "correlation", ""), is_squared=False).assign(kind=kind))
+    if not parts:
+        _require(run, "decision")
+    frame = pd.concat(parts, ignore_index=True)
+    keys = [str(name) for name in frame.columns[: frame.columns.get_loc("outcome")]]
+    frame = frame.sort_values(["kind", *keys], ascending=[False, *[True] * len(keys)], kind="stable")
+    return frame[["kind", *frame.columns[:-1]]].reset_index(drop=True)
+
+
 def fair_prices(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all") -> pd.DataFrame:
     """Estimate the fixed price of the marker at which the decision value is 0, in a run that varies `marker_cost`.
 
@@ -302,6 +336,47 @@ def _decision_sql(weights: str) -> str:
             m.* EXCLUDE (game, ply, seat), {", ".join(losses)}
         FROM decision_roots d JOIN decision_means m USING (game, ply, seat) JOIN played USING (game, seat)
     )"""
+
+
+def _tempo_pairs_sql() -> str:
+    """Return the table expressions that end in `tempo_pairs`: a row a tempo root, continuation and seat."""
+    sides = ", ".join(
+        f"avg({name}) FILTER (arm = seat) AS {name}_x, avg({name}) FILTER (arm <> seat) AS {name}_y" for name in UNITS
+    )
+    return f"""
+    tempo_sides AS (
+        SELECT game, round, seat, continuation, {sides}
+        FROM probes WHERE kind = 'tempo' GROUP BY game, round, seat, continuation
+    ),
+    tempo_pairs AS ({_add_means("tempo_sides", "round")})"""
+
+
+def _decision_pairs_sql() -> str:
+    """Return the table expressions that end in `decided_pairs`: a row a decision root and continuation."""
+    sides = ", ".join(
+        f"max({name}) FILTER (arm = {arm}) AS {name}_{side}"
+        for name in UNITS
+        for side, arm in (("x", TAKE), ("y", OTHER))
+    )
+    return f"""
+    decision_sides AS (
+        SELECT game, probes.round, ply, seat, continuation, {sides}
+        FROM probes SEMI JOIN (SELECT * FROM roots WHERE kind = 'decision') r USING (game, ply, seat)
+        WHERE kind = 'decision' GROUP BY game, probes.round, ply, seat, continuation
+    ),
+    decided_pairs AS ({_add_means("decision_sides", "ply")})"""
+
+
+def _add_means(table: str, root: str) -> str:
+    """Return the SQL of a table of pairs with the means of each root, joined to who played."""
+    means = ", ".join(
+        f"avg({name}_{side}) OVER (PARTITION BY game, {root}, seat) AS {name}_m{side}"
+        for name in UNITS
+        for side in "xy"
+    )
+    return f"""
+        SELECT played.* EXCLUDE (rounds, score, margin, win_share), p.* EXCLUDE (game, seat)
+        FROM (SELECT *, {means} FROM {table}) p JOIN played USING (game, seat)"""
 
 
 def _collect_decisions(

@@ -342,5 +342,14 @@ def _show_controls(run: Run) -> Section:
                 "Exact: equal in every number. Agrees: within 3 standard errors of what is expected.",
                 {**LABELS, "low": "found, low (95 %)", "high": "found, high (95 %)", "win_share": "win share"},
             ),
+            Table(
+                "alike",
+                "How alike the continued games of a root are",
+                metrics.arm_correlations(run, BY),
+                "Correlation between the arms over the continuations of a root: about that part of the games is saved "
+                "by letting all arms have the same luck. Near 0, other luck in each arm would have told as much. "
+                f"{CAPTION}",
+                LABELS,
+            ),
         ),
     )
