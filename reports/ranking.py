@@ -19,6 +19,9 @@ TITLE = "Ranking"
 QUESTION = "Which strategy is best, by how much, and against whom?"
 TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 
+FIT_CAPTION = "Shares of meetings; z is their difference over its error; p holds for the worst of all pairs."
+FITS = {"misfit": "typical miss", "p_value": "p", "observed": "seen", "implied": "as rated", "se": "error"}
+
 
 def build(run: Run) -> Report:
     """Build the report of a run."""
@@ -32,7 +35,7 @@ def build(run: Run) -> Report:
     leads = metrics.leads(run)
     ranks = metrics.ranks(run)
     results = order_by_rank(results, ranks)
-    cycles = metrics.cycles(run)
+    cycles, nash, fits = metrics.cycles(run), metrics.nash_averages(run), metrics.rating_fits(run)
     sentence, numbers = name_best(shown, say.keep_first_rules(leads), say.keep_first_rules(ranks))
     return Report(
         name="ranking",
@@ -46,8 +49,8 @@ def build(run: Run) -> Report:
         ),
         sections=(
             shares_section(results, shares, ranks, leads, looks, order),
-            payoffs_section(run, order, cycles),
-            ratings_section(order_by_rank(metrics.ratings(run), ranks), looks, order),
+            payoffs_section(run, order, cycles, nash),
+            ratings_section(order_by_rank(metrics.ratings(run), ranks), fits, looks, order),
         ),
         how_to_read=(
             "Win share: 1/k for each of k winners, else 0. The fair share is one divided by the number of players.",
@@ -57,6 +60,8 @@ def build(run: Run) -> Report:
             "begins at 1 may be the best.",
             "Cyclic share: how much of who beats whom (squared log odds) no single number a strategy can explain. 0: "
             "strength says it all; 1: rock, paper, scissors.",
+            "The mixture that none beats: if each of two people names a strategy, how often to name each so that "
+            "nobody finishes ahead more often than behind. Entering a strategy twice, or a weak one, changes nothing.",
             "Elo: 0 is the mean of the field; 100 points are 64 wins in 100 games of two.",
         ),
         how_computed=(
@@ -65,8 +70,12 @@ def build(run: Run) -> Report:
             "Rank intervals: all differences of win shares get one joint interval from a bootstrap of deals; a "
             "strategy ranks below those surely above it and above those surely below it.",
             "Cyclic share: the Hodge decomposition of the log odds, the part of noise subtracted.",
+            "The mixture: Nash averaging (Balduzzi et al. 2018) of the log odds, the most even of several; "
+            "intervals are percentiles of a bootstrap of deals.",
             "Ratings: maximum likelihood of the Plackett-Luce model with ties (Davidson-Luce) and a term for each "
             "seat, one fit a player count, covariance robust to what games of a deal share.",
+            "Fit of the ratings: observed less implied share of each pair, over its error; the greatest is corrected "
+            "for the number of pairs.",
             say.HOW_SMALLEST,
         ),
         limits=(
@@ -161,20 +170,23 @@ def shares_section(
     )  # fmt: skip
 
 
-def payoffs_section(run: Run, order: list[str], cycles: pd.DataFrame) -> Section:
+def payoffs_section(run: Run, order: list[str], cycles: pd.DataFrame, nash: pd.DataFrame) -> Section:
     """Show who finishes ahead of whom."""
     payoffs = metrics.payoffs(run)
     shown = say.keep_first_rules(payoffs)
     draw = partial(figures.draw_matrix, say.split_players(shown), order, label="opponent")
     return Section(
         "Who beats whom",
-        ("Of 100 meetings at one table, in how many the row finishes ahead of the column.", *describe_cycles(cycles)),
+        ("Of 100 meetings at one table, in how many the row finishes ahead of the column.",
+         *describe_cycles(cycles), *describe_mixture(nash)),
         (
             Plot("payoffs", "Finishes ahead, in 100 meetings", lambda narrow: draw(narrow=narrow),
                  f"Blue: more than half, brown: less (in full from 85 and 15 on), pale: cannot be told from half. "
                  f"{say.describe_evidence(shown)}"),
             Table("payoffs", "Finishes ahead", payoffs, TABLE_CAPTION, say.LABELS),
             *((Table("cycles", "Cyclic share", cycles, TABLE_CAPTION, say.LABELS),) if len(cycles) else ()),
+            *((Table("nash", "Against the mixture that none beats", nash, TABLE_CAPTION, say.LABELS),) if len(nash)
+              else ()),
         ),
     )  # fmt: skip
 
@@ -188,7 +200,40 @@ def describe_cycles(cycles: pd.DataFrame) -> tuple[str, ...]:
     return (f"The cyclic share, which no single number a strategy explains, is {join_words(parts)}.",)
 
 
-def ratings_section(ratings: pd.DataFrame, looks: figures.Looks, order: list[str]) -> Section:
+def describe_mixture(nash: pd.DataFrame) -> tuple[str, ...]:
+    """Say which strategies make up the mixture that none beats."""
+    shown = say.keep_first_rules(nash)
+    weights = shown[(shown["outcome"] == "nash_weight") & (shown["estimate"] > 0.005)]
+    parts = []
+    for players, rows in weights.groupby("players", sort=True):
+        rows = rows.sort_values("estimate", ascending=False, kind="stable")
+        named = [f"{format_estimate(row)} {row['spec']}" for _, row in rows.iterrows()]
+        if rows["low"].iloc[0] > 0.995:
+            named = [f"{rows['spec'].iloc[0]} alone"]
+        parts.append(f"{join_words(named)} at {players} players")
+    return (f"The mixture that no strategy of the field beats: {'; '.join(parts)}.",) if parts else ()
+
+
+def describe_fits(fits: pd.DataFrame) -> str:
+    """Say in one sentence whether the ratings fit."""
+    shown = say.keep_first_rules(fits)
+    poor = shown[shown["p_value"] < 0.05]
+    if len(poor):
+        parts = [
+            f"{row['spec']} finishes ahead of {row['opponent']} in {format_number(100 * row['observed'], 1)} of 100 "
+            f"meetings where the ratings say {format_number(100 * row['implied'], 1)} (+/- "
+            f"{format_number(100 * 1.96 * row['se'], 1)}), and pairs are off by "
+            f"{format_number(100 * row['misfit'], 1)} as a rule, at {row['players']} players"
+            for _, row in poor.iterrows()
+        ]
+        return f"The ratings do not fit everywhere: {'; '.join(parts)}."
+    tested = shown[shown["note"] == ""]
+    if tested.empty:
+        return f"Whether the ratings fit cannot be told: {'; '.join(sorted(set(shown['note'])))}."
+    return "The ratings fit: no pair finishes otherwise than they say, as far as these games can tell."
+
+
+def ratings_section(ratings: pd.DataFrame, fits: pd.DataFrame, looks: figures.Looks, order: list[str]) -> Section:
     """Show ratings with their intervals."""
     shown = say.keep_first_rules(ratings)
     panels = say.split_players(shown)
@@ -196,11 +241,12 @@ def ratings_section(ratings: pd.DataFrame, looks: figures.Looks, order: list[str
     notes = sorted({str(note) for note in ratings["note"] if note})
     return Section(
         "Ratings",
-        ("Strength on the Elo scale, against the mean of the field.",),
+        ("Strength on the Elo scale, against the mean of the field.", describe_fits(fits)),
         (
             Plot("ratings", "Elo (0: mean of the field)", lambda narrow: draw(narrow=narrow),
                  say.describe_evidence(shown)),
             Table("ratings", "Ratings", ratings, TABLE_CAPTION, say.LABELS, signed=True),
+            Table("fits", "Do the ratings fit? The pair they miss most", fits, FIT_CAPTION, FITS),
         ),
         note=" ".join(f"{note[:1].upper()}{note[1:]}." for note in notes),
     )  # fmt: skip

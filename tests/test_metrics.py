@@ -237,6 +237,23 @@ def test_ranks_and_cycles_are_those_of_the_planted_order(planted: Run) -> None:
     assert (cycles["estimate"] < 0.1).all()
 
 
+def test_nash_averages_and_the_fit_of_ratings_know_the_planted_best(planted: Run) -> None:
+    nash = metrics.nash_averages(planted)
+    for _, rows in nash.groupby("players"):
+        skills = rows[rows["outcome"] == "nash_skill"]
+        assert list(skills.sort_values("estimate", ascending=False)["spec"]) == [STRONG, ODD, WEAK]
+        assert skills["estimate"].max() == pytest.approx(0, abs=1e-6)
+        assert pick(rows, spec=STRONG, outcome="nash_weight")["estimate"] == pytest.approx(1)
+    fits = metrics.rating_fits(planted)
+    assert list(fits["players"]) == [2, 3]
+    assert fits["misfit"].max() < 0.05
+    assert (fits["p_value"] > 1e-3).all()
+    payoffs = metrics.payoffs(planted)
+    worst = fits.iloc[0]
+    pair = pick(payoffs, players=2, spec=worst["spec"], opponent=worst["opponent"])
+    assert worst["observed"] == pytest.approx(pair["estimate"])
+
+
 def test_payoffs_are_mirrored_and_equal_those_found_by_hand(planted: Run) -> None:
     payoffs = metrics.payoffs(planted)
     for _, row in payoffs.iterrows():

@@ -60,7 +60,16 @@ from azulsim.metrics.probes import (
     has_probes,
     tempo_values,
 )
-from azulsim.metrics.ranking import cycles, leads, payoffs, ranks, ratings, strategy_results
+from azulsim.metrics.ranking import (
+    cycles,
+    leads,
+    nash_averages,
+    payoffs,
+    ranks,
+    rating_fits,
+    ratings,
+    strategy_results,
+)
 from azulsim.metrics.seats import MARGIN, SEAT_PARTS, later_starts, seat_equivalence, seat_parts
 from azulsim.metrics.whatif import (
     RULE_OUTCOMES,
@@ -119,6 +128,7 @@ __all__ = [
     "margins",
     "marker_offers",
     "marker_rates",
+    "nash_averages",
     "neighbour_effects",
     "neighbours",
     "next_round_associations",
@@ -126,6 +136,7 @@ __all__ = [
     "point_sources",
     "probe_controls",
     "ranks",
+    "rating_fits",
     "ratings",
     "rule_crossings",
     "rule_differences",

@@ -6,11 +6,13 @@ left out. A ranking holds for the field it was played in: who else sits at the t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from azulsim.metrics._estimate import (
@@ -23,10 +25,21 @@ from azulsim.metrics._estimate import (
 )
 from azulsim.metrics._tables import Outcome, Sums, collect, list_cells
 from azulsim.metrics.games import BY, OUTCOMES
-from azulsim.stats import assess_cycles, estimate_ranks, fit_ratings
+from azulsim.stats import (
+    ELO_SCALE,
+    Ratings,
+    assess_cycles,
+    assess_fit,
+    estimate_nash,
+    estimate_ranks,
+    fit_ratings,
+)
 
 if TYPE_CHECKING:
     from azulsim.log import Run
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 def strategy_results(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:
@@ -125,14 +138,46 @@ def cycles(run: Run) -> pd.DataFrame:
     out.
     """
     sums = collect_payoffs(run, BY)
-    means, influence = scatter_influence(sums)
-    outer = [str(name) for name in sums.keys if name not in ("spec", "opponent")]
     parts = []
+    for keys, names, shares, errors, meetings in _each_matrix(sums):
+        if len(names) >= 3:
+            found = describe_estimate(assess_cycles(shares, errors, meetings))
+            parts.append({**keys, "outcome": "cyclic", "unit": "share", **found})
+    return _tidy(sums, parts, _outer_keys(sums))
+
+
+def nash_averages(run: Run) -> pd.DataFrame:
+    """Estimate how good each strategy is against the mixture of strategies that none beats, by player count.
+
+    The outcome `nash_skill` is Elo against that mixture, 0 for who belongs to it; `nash_weight` is its part in the
+    mixture. Neither changes when a strategy is entered twice or a weak one is added; see `azulsim.stats.estimate_nash`.
+    Player counts at which not all pairs met are left out.
+    """
+    sums = collect_payoffs(run, BY)
+    parts = []
+    for keys, names, shares, errors, meetings in _each_matrix(sums):
+        found = estimate_nash(shares, errors, meetings, rng=RANK_SEED)
+        for name, skill, weight in zip(names, found.skill, found.weight, strict=True):
+            row = {**keys, "spec": name}
+            elo = {number: getattr(skill, number) * ELO_SCALE for number in ("value", "low", "high", "se", "mde")}
+            skill = replace(skill, **elo)
+            parts.append({**row, "outcome": "nash_skill", "unit": "Elo", **describe_estimate(skill)})
+            parts.append({**row, "outcome": "nash_weight", "unit": "share", **describe_estimate(weight)})
+    return _tidy(sums, parts, [*_outer_keys(sums), "spec"])
+
+
+Matrices = tuple[dict[str, object], list[str], FloatArray, FloatArray, FloatArray]
+
+
+def _each_matrix(sums: Sums) -> Iterator[Matrices]:
+    """Yield, for each player count at which all pairs met: keys, strategies, shares, their errors by deal, meetings."""
+    means, influence = scatter_influence(sums)
+    outer = _outer_keys(sums)
     for keys, rows in sums.keys.groupby(outer, sort=False, observed=True):
         codes, names = pd.factorize(rows["spec"])
         others = names.get_indexer(pd.Index(rows["opponent"]))
         n, places = len(names), rows.index.to_numpy()
-        if n < 3 or len(rows) < n * (n - 1):
+        if len(rows) < n * (n - 1):
             continue
         shares, meetings = np.zeros((n, n)), np.zeros((n, n))
         shares[codes, others] = means[places, 0]
@@ -140,12 +185,17 @@ def cycles(run: Run) -> pd.DataFrame:
         deals = influence[:, places, 0].any(axis=1)
         errors = np.zeros((int(deals.sum()), n, n))
         errors[:, codes, others] = influence[deals][:, places, 0]
-        found = assess_cycles(shares, errors, meetings)
-        part = describe_estimate(found)
-        parts.append({**dict(zip(outer, keys, strict=True)), "outcome": "cyclic", "unit": "share", **part})
-    columns = [*outer, "outcome", "unit", *ESTIMATE_NUMBERS]
-    frame = pd.DataFrame(parts, columns=columns)
-    return frame.astype({name: sums.keys[name].dtype for name in outer}) if parts else frame
+        yield dict(zip(outer, keys, strict=True)), list(names), shares, errors, meetings
+
+
+def _outer_keys(sums: Sums) -> list[str]:
+    return [str(name) for name in sums.keys if name not in ("spec", "opponent")]
+
+
+def _tidy(sums: Sums, parts: list[dict[str, object]], keys: list[str]) -> pd.DataFrame:
+    """Make a frame of rows with the keys' own types."""
+    frame = pd.DataFrame(parts, columns=[*keys, "outcome", "unit", *ESTIMATE_NUMBERS])
+    return frame.astype({name: sums.keys[name].dtype for name in keys}) if parts else frame
 
 
 def ratings(run: Run) -> pd.DataFrame:
@@ -155,43 +205,10 @@ def ratings(run: Run) -> pd.DataFrame:
     share. See `azulsim.stats.fit_ratings`. Where one strategy never lost to the rest no maximum exists; a prior is
     then used and `note` says so.
     """
-    cells = list_cells(run)
-    several_rules = cells["rules_code"].nunique() > 1
     parts = []
-    for (label, players), group in cells[cells["lineup"] == "mixed"].groupby(["rules", "players"], sort=False):
-        frame = _rate(run, [int(cell) for cell in group["cell"]])
-        if frame is None:  # not played yet
-            continue
-        frame.insert(0, "players", int(str(players)))
-        if several_rules:
-            frame.insert(0, "rules", str(label))
-        parts.append(frame)
-    columns = ["players", "spec", "outcome", "unit", *ESTIMATE_NUMBERS]
-    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
-    return frame.sort_values([name for name in ("rules", "players") if name in frame], kind="stable", ignore_index=True)
-
-
-def _rate(run: Run, cells: Sequence[int]) -> pd.DataFrame | None:
-    """Rate the strategies that met in these cells; None if no game of them is there."""
-    places = {spec: code for code, spec in enumerate(run.manifest.specs)}
-    rows = run.fetch(
-        f"SELECT game, seat, deal, placement, spec::VARCHAR AS spec FROM games "
-        f"WHERE cell IN ({', '.join(map(str, cells))}) ORDER BY game, seat"
-    )
-    if rows.num_rows == 0:
-        return None
-    column = rows.column("spec").combine_chunks().dictionary_encode()
-    words = column.dictionary.to_pylist()
-    known = sorted(words, key=places.__getitem__)
-    code = np.array([known.index(word) for word in words])[column.indices.to_numpy()]
-    games, seats, deals, placements = (rows.column(name).to_numpy() for name in ("game", "seat", "deal", "placement"))
-    fit = fit_ratings(games, code, placements, deals, seats=seats.astype(np.int64), n_players=len(known))
-    elo = fit.elo
-    return pd.DataFrame(
-        {
-            "spec": pd.Categorical(known, categories=list(run.manifest.specs)),
-            "outcome": "elo",
-            "unit": "Elo",
+    for keys, known, columns in _each_field(run):
+        elo = _fit(columns, known).elo
+        numbers = {
             "estimate": elo.value,
             "low": elo.low,
             "high": elo.high,
@@ -201,4 +218,64 @@ def _rate(run: Run, cells: Sequence[int]) -> pd.DataFrame | None:
             "mde": elo.mde,
             "note": list(elo.note),
         }
-    )
+        spec = pd.Categorical(known, categories=list(run.manifest.specs))
+        parts.append(pd.DataFrame({**keys, "spec": spec, "outcome": "elo", "unit": "Elo", **numbers}))
+    return _join(parts, ["players", "spec", "outcome", "unit", *ESTIMATE_NUMBERS])
+
+
+def rating_fits(run: Run) -> pd.DataFrame:
+    """Test whether the ratings fit: who finishes ahead of whom as seen, against what the ratings say.
+
+    Returns
+    -------
+    DataFrame
+        A row a player count: `misfit`, the root mean square over pairs of observed less implied share, freed of noise;
+        `p_value` of the worst pair, corrected for their number; that pair (`spec`, `opponent`) with its `observed` and
+        `implied` share, the error of their difference `se`, and `z`; `n_deals` and `note`. See
+        `azulsim.stats.assess_fit`.
+    """
+    parts = []
+    for keys, known, columns in _each_field(run):
+        found = assess_fit(_fit(columns, known), *columns[:4], seats=columns[4])
+        row, column = np.unravel_index(int(found.z.argmax()), found.z.shape)
+        pair = {"spec": known[row], "opponent": known[column]}
+        cell = {name: getattr(found, name)[row, column] for name in ("observed", "implied", "se", "z")}
+        whole = {"misfit": found.misfit, "p_value": found.p_value}
+        rest = {"n_deals": found.n_clusters, "note": found.note}
+        parts.append(pd.DataFrame([{**keys, **whole, **pair, **cell, **rest}]))
+    numbers = ["misfit", "p_value", "spec", "opponent", "observed", "implied", "se", "z", "n_deals", "note"]
+    return _join(parts, ["players", *numbers])
+
+
+def _join(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return frame.sort_values([name for name in ("rules", "players") if name in frame], kind="stable", ignore_index=True)
+
+
+Field = tuple[dict[str, object], list[str], tuple[IntArray, ...]]
+
+
+def _each_field(run: Run) -> Iterator[Field]:
+    """Yield, for each player count that was played: keys, strategies, and (game, strategy, placement, deal, seat)."""
+    cells = list_cells(run)
+    several_rules = cells["rules_code"].nunique() > 1
+    places = {spec: code for code, spec in enumerate(run.manifest.specs)}
+    for (label, players), group in cells[cells["lineup"] == "mixed"].groupby(["rules", "players"], sort=False):
+        rows = run.fetch(
+            f"SELECT game, seat, deal, placement, spec::VARCHAR AS spec FROM games "
+            f"WHERE cell IN ({', '.join(str(int(cell)) for cell in group['cell'])}) ORDER BY game, seat"
+        )
+        if rows.num_rows == 0:  # not played yet
+            continue
+        column = rows.column("spec").combine_chunks().dictionary_encode()
+        words = column.dictionary.to_pylist()
+        known = sorted(words, key=places.__getitem__)
+        code = np.array([known.index(word) for word in words])[column.indices.to_numpy()]
+        game, seat, deal, placement = (rows.column(name).to_numpy() for name in ("game", "seat", "deal", "placement"))
+        keys = {**({"rules": str(label)} if several_rules else {}), "players": int(str(players))}
+        yield keys, known, (game, code, placement, deal, seat.astype(np.int64))
+
+
+def _fit(columns: tuple[IntArray, ...], known: list[str]) -> Ratings:
+    games, code, placements, deals, seats = columns
+    return fit_ratings(games, code, placements, deals, seats=seats, n_players=len(known))

@@ -53,6 +53,8 @@ LABELS = {
     "colors": "complete colors",
     "taken": "offers accepted",
     "cyclic": "cyclic share",
+    "nash_skill": "Elo against the mixture",
+    "nash_weight": "part in the mixture",
     "distance": "distance",
     "center": "moves from the center",
     "accepts": "marker accepted when offered",

@@ -534,6 +534,8 @@ def assess_fit(
     return _judge_fit(ratings, pairs, clusters_met, seen, expected, slope)
 
 
+NO_FREEDOM = "the ratings can fit every pair, so that nothing is tested"
+PRIOR_HOLDS = "a prior keeps the ratings finite, so that their fit is not tested"
 STEP, NO_ROOM = 1e-4, 1e-6
 """Of the numerical slopes, in log odds; and the error of a share below which only rounding is left of it."""
 
@@ -581,20 +583,25 @@ def _judge_fit(
     own = np.bincount(cell, (seen - expected - residual[pairs]) / size[pairs], n_clusters * n * n)
     error = own.reshape(n_clusters, n * n) - ratings.influence @ (slope / size[:, None]).T
     se = np.sqrt((error**2).sum(axis=0) * n_clusters / max(n_clusters - 1, 1))
+    # A pair that always ended one way shows no error of its own: it has that of the share which the ratings give.
+    given = implied / size
+    fixed = ~own.reshape(n_clusters, n * n).round(12).any(axis=0)
+    se = np.where(fixed, np.sqrt(given * (1 - given) / size), se)
     free = (se > NO_ROOM) & (meetings > 0) & (n_clusters > 1)
     z = np.where(free, residual / np.where(free, se, 1.0), 0.0)
     n_free = int(free.sum()) // 2
+    note = PRIOR_HOLDS if ratings.is_regularized else "" if n_free else NO_FREEDOM
     tail = 2 * float(special.stdtr(max(n_clusters - 1, 1), -np.abs(z).max()))
     excess = (residual**2 - se**2)[meetings > 0]
     shape = (n, n)
     return RatingFit(
         observed=np.where(meetings > 0, ahead / size, 0.5).reshape(shape),
-        implied=np.where(meetings > 0, implied / size, 0.5).reshape(shape),
+        implied=np.where(meetings > 0, given, 0.5).reshape(shape),
         se=se.reshape(shape),
         z=z.reshape(shape),
         meetings=meetings.astype(np.int64).reshape(shape),
-        p_value=1 - (1 - min(tail, 1.0)) ** max(n_free, 1),
+        p_value=1.0 if note else 1 - (1 - min(tail, 1.0)) ** n_free,
         misfit=float(np.sqrt(max(excess.mean(), 0.0))) if len(excess) else 0.0,
         n_clusters=n_clusters,
-        note="" if n_free else "the ratings can fit every pair, so that nothing is tested",
+        note=note,
     )

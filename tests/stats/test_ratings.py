@@ -299,5 +299,9 @@ def test_two_players_leave_nothing_to_test_and_other_games_are_refused():
     fitted = assess(columns, ratings)
     assert (fitted.p_value, fitted.misfit) == (1.0, 0.0)
     assert "nothing is tested" in fitted.note
+    sure = stats.fit_ratings([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [1, 2, 1, 2, 1, 2], [0, 0, 1, 1, 2, 2])
+    held = stats.assess_fit(sure, [0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [1, 2, 1, 2, 1, 2], [0, 0, 1, 1, 2, 2])
+    assert held.p_value == 1
+    assert "prior" in held.note
     with pytest.raises(InputError, match="not made of these games"):
         assess(draw_games(24, 58, THETA[:2], sizes=(2,)), ratings)
