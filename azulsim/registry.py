@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,19 @@ def make_strategy(spec: str, *, project: Path | None = None, speed: Speed | None
         example = Spec(last.name, last.params, Spec("greedy"))
         raise InputError(f"{text}: {entry.name!r} is a wrapper; put a strategy inside, as in {example}")
     return Strategy(definition, last.params, spec=text, cache_key=_cache_key(entry), speed=speed, wraps=wraps)
+
+
+def hold(strategy: Strategy, name: str) -> Strategy:
+    """Return a strategy with a bundled wrapper around it, at its default parameters."""
+    return strategy.hold(_find_wrap(name))
+
+
+@cache
+def _find_wrap(name: str) -> Wrap:
+    entry = next(entry for entry in list_entries("strategies") if entry.name == name and is_bundled(entry))
+    wrapper = load_definition(entry)
+    assert isinstance(wrapper, Wrapper), name
+    return Wrap(wrapper, {}, spec=name, cache_key=_cache_key(entry))
 
 
 def _cache_key(entry: Entry) -> str | None:

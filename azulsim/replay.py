@@ -517,7 +517,8 @@ def _replay(
         *(moves.values[name] for name in ("game", "ply", "source", "color", "line", "jokers")),
         *(rounds.values[name] for name in ("game", "round", "tiled")),
     )
-    log = make_log(len(numbers) * cell.players, len(rounds) + 2 * cell.players, len(moves) + 1, shard.text_width)
+    rows = len(numbers) * cell.players, len(rounds) + 2 * cell.players, len(moves) + 1, 0
+    log = make_log(rows, shard.text_width)
     spans = np.zeros(len(numbers), SPAN)
     games, lives = np.zeros(1, GAME), np.zeros(1, LIVE)
     read = replaying.replay_games(

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from reference import Move, Reference, count_complete
 from test_engine import derive, draw_as_the_engine, most_points
 
-from azulsim import arena
-from azulsim.arena import Block, Tables, play_block
+from azulsim.arena import Block, Probes, Tables, play_block
+from azulsim.arena.lockstep import Lockstep
+from azulsim.arena.playing import Blockplay
 from azulsim.engine.compiling import address_of
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.registry import make_strategy
@@ -35,6 +36,7 @@ def make_block(
     seatings: Sequence[Sequence[int]] | None = None,
     depth: Depth = "moves",
     denial: bool = False,
+    probes: Probes | None = None,
 ) -> Block:
     """A block; the line-up sits in its own order, a single player in every seat."""
     players = players or len(lineup)
@@ -51,6 +53,7 @@ def make_block(
         deals,
         depth,
         denial,
+        probes,
     )
 
 
@@ -65,9 +68,9 @@ def play(*lineup: str | Definition | Strategy, speed: Speed | None = None, **opt
 
 def begin_games(player: Strategy, n: int, *, first: int = 0) -> tuple[Any, Any, Any]:
     """Games of two just begun, one a deal: the records of the driver (GAME[n], LIVE[n]) and the seat of the player."""
-    block = arena._Blockplay(make_block([player.spec], players=2, deals=n, first=first), [player])
-    lockstep = arena._Lockstep(block)
-    lockstep._begin(np.arange(n), np.arange(n))
+    block = Blockplay(make_block([player.spec], players=2, deals=n, first=first), [player])
+    lockstep = Lockstep(block)
+    lockstep._set_up(np.arange(n), np.arange(n))
     seat = block.make_seats()[0, :1]
     _MEMORIES.append(np.zeros(block.memory_size(), np.uint8))
     seat["workspace"] = address_of(_MEMORIES[-1])

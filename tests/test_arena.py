@@ -12,8 +12,7 @@ from reference import Reference
 from test_engine import draw_as_the_engine
 
 import azulsim
-from azulsim import arena
-from azulsim.arena import Tables, play_block
+from azulsim.arena import Tables, lockstep, play_block
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.engine.record import ALLOWED, GAME
 from azulsim.errors import RunError
@@ -121,7 +120,7 @@ def test_one_block_is_two_blocks(second: Any) -> None:
 def test_the_width_of_the_lockstep_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     results = []
     for width in (1, 3, 256):
-        monkeypatch.setattr(arena, "LOCKSTEP", width)
+        monkeypatch.setattr(lockstep, "LOCKSTEP", width)
         results.append(play(first_of_all, "greedy", deals=7, seatings=[(0, 1), (1, 0)]))
     assert_same(results[0], results[1])
     assert_same(results[0], results[2])

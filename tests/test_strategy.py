@@ -15,7 +15,7 @@ from scipy import stats
 from test_engine import draw_as_the_engine
 
 from azulsim import arena
-from azulsim.arena import make_players
+from azulsim.arena import asking, make_players
 from azulsim.engine import driver
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.errors import InputError, StrategyError
@@ -140,7 +140,7 @@ TRAPS: list[Definition] = [
 def notes(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The notes written in a test, none of them known before."""
     noted: set[str] = set()
-    monkeypatch.setattr(arena, "_noted", noted)
+    monkeypatch.setattr(asking, "_noted", noted)
     return noted
 
 

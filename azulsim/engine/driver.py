@@ -15,10 +15,10 @@ from azulsim.engine import core, general, moves
 from azulsim.engine import denial as colored_denial
 from azulsim.engine.compiling import as_pointer, compiled, lowest_bit, make_record, widen
 from azulsim.engine.core import LEDGER, count_tiles, deal, lane, settle
-from azulsim.engine.luck import derive, game_key, next_key, step_key
+from azulsim.engine.luck import below, derive, game_key, next_key, step_key
 from azulsim.engine.moves import NO_MOVE, keep_best
 from azulsim.engine.narrowing import narrow
-from azulsim.engine.record import ALLOWED, JOKER, SOURCE_LANES, WITH_JOKERS
+from azulsim.engine.record import ALLOWED, GAME, JOKER, SOURCE_LANES, WITH_JOKERS
 from azulsim.engine.scoring import NOT_A_NUMBER, call_move, call_place
 from azulsim.engine.table import allow_all, count_legal, fill_moves, is_allowed
 from azulsim.rules import MAX_PLAYERS
@@ -39,6 +39,15 @@ LIVE = np.dtype(
         ("marker_takes", "u2", MAX_PLAYERS),
         ("seating", "u1"),
         ("is_forced", "?"),  # whoever took the marker in this round had no other move
+        # of a game that takes roots
+        ("root_row", "i8"),  # first of its rows for decisions
+        ("n_choices", "u2"),  # decisions so far in which the marker could be taken or left
+        # of a game played on from a root
+        ("root_round", "u2"),
+        ("held", "i1"),  # who held the marker at the end of that round
+        ("next_starter", "i1"),  # who starts the round after; -1: there is none
+        ("heir", "i1"),  # who is to hold the marker at the end of that round, instead, plus HEIRS; 0: as it is played
+        ("first", "i4"),  # code of the move that is played first, plus 1; 0: the strategy chooses
     ],
     align=True,
 )
@@ -53,10 +62,46 @@ PLAN = np.dtype(
         ("depth", "i1"),  # 0 games, 1 rounds, 2 moves
         ("logs_denial", "i1"),
         ("must_deal", "i1"),  # 1: a round that cannot be dealt is an error (`no_tiles = "error"`)
+        ("root_rounds", "u8"),  # rounds before which a root is taken: bit r for round r, bit 63 for all from 63 on
+        ("per_game", "i1"),  # roots taken from the decisions of a game in which the marker could be taken or left
+        ("is_probing", "?"),  # games are played on from roots
     ],
     align=True,
 )
 """What all games of one block share."""
+
+NO_ROOT, DECISION_ROOT, TEMPO_ROOT = 0, 1, 2
+
+ROOT = np.dtype(
+    [
+        ("game", "i8"),
+        ("turn_key", "u8"),  # of a decision: where the stream of decision keys of the seat to move was
+        ("deal", "u4"),
+        ("round", "u2"),
+        ("ply", "u2"),
+        ("n_choices", "u2"),
+        ("seating", "u1"),
+        ("seat", "u1"),
+        ("kind", "i1"),  # NO_ROOT in rows kept free
+        ("took", "?"),
+    ],
+    align=True,
+)
+"""A position taken from a game, besides its record: before a round is dealt, or before a move."""
+
+JOB = np.dtype(
+    [("root", "i8"), ("code", "i4"), ("continuation", "u2"), ("arm", "i1"), ("heir", "i1"), ("held", "i1"),
+     ("next_starter", "i1")],
+    align=True,
+)  # fmt: skip
+"""A game to be played on from a root; the last two say what became of it, as in LIVE.
+
+For a decision `code` is the move played first (-1: none, the strategy is asked what it would do); before a round `arm`
+is the seat that is given the marker, in round 1 the starter.
+"""
+
+HEIRS = 2
+"""What is added to a seat, or to -1 for nobody, to tell an heir from none."""
 
 DEPTH_NUMBERS: dict[Depth, int] = {"games": 0, "rounds": 1, "moves": 2}
 
@@ -82,31 +127,46 @@ class Log(NamedTuple):
     displays: npt.NDArray[np.uint8]
     """uint8[rows of rounds, displays * tiles per display]: letters in the rows of seat 0, else zeros."""
     moves: npt.NDArray[Any]
+    roots: npt.NDArray[Any]
+    positions: npt.NDArray[Any]
+    """GAME[rows of roots]"""
     used: npt.NDArray[np.int64]
-    """int64[3]: rows used of games, rounds, moves."""
+    """int64[4]: rows used of games, rounds, moves, roots."""
+
+    @property
+    def sizes(self) -> Rows:
+        """Rows that there is room for."""
+        return len(self.games), len(self.rounds), len(self.moves), len(self.roots)
 
 
-def make_log(n_games: int, n_rounds: int, n_moves: int, text_width: int) -> Log:
+Rows = tuple[int, int, int, int]
+"""Numbers of rows of games, rounds, moves and roots."""
+
+
+def make_log(rows: Rows, text_width: int) -> Log:
     """Return empty buffers of the given numbers of rows."""
+    n_games, n_rounds, n_moves, n_roots = rows
     return Log(
         np.zeros(n_games, GAMES.dtype()),
         np.zeros(n_rounds, _ROUNDS),
         np.zeros((n_rounds, text_width), np.uint8),
         np.zeros(n_moves, MOVES.dtype()),
-        np.zeros(3, np.int64),
+        np.zeros(n_roots, ROOT),
+        np.zeros(n_roots, GAME),
+        np.zeros(4, np.int64),
     )
 
 
-def grow_log(log: Log, need: tuple[int, int, int]) -> Log:
-    """Return a log with room for `need` more rows of games, rounds and moves, its rows kept."""
-    sizes = [len(log.games), len(log.rounds), len(log.moves)]
-    wanted = [
+def grow_log(log: Log, need: Rows) -> Log:
+    """Return a log with room for `need` more rows of each table, its rows kept."""
+    n_games, n_rounds, n_moves, n_roots = [
         size if used + more <= size else max(2 * size, int(used) + more)
-        for size, used, more in zip(sizes, log.used, need, strict=True)
+        for size, used, more in zip(log.sizes, log.used, need, strict=True)
     ]
-    if wanted == sizes:
+    wanted = n_games, n_rounds, n_moves, n_roots
+    if wanted == log.sizes:
         return log
-    larger = make_log(wanted[0], wanted[1], wanted[2], log.displays.shape[1])
+    larger = make_log(wanted, log.displays.shape[1])
     for name in Log._fields:
         old = getattr(log, name)
         getattr(larger, name)[: len(old)] = old
@@ -130,24 +190,135 @@ def begin_game(game: Any, live: Any, plan: Any, deal_number: Any, seating: Any, 
     """Set up one game of a block and deal its first round; return GOES_ON, IS_OVER or CANNOT_DEAL."""
     cell = plan.cell
     live.game = (cell << CELL_SHIFT) | (deal_number << DEAL_SHIFT) | seating
-    live.deal, live.seating = deal_number, seating
-    live.deal_key = game_key(plan.deal_root, deal_number, 0)
-    decisions = derive(game_key(plan.decision_root, deal_number, 0), seating)
-    live.ply = 0
-    for seat in range(game.players):
+    start_clock(live, plan, deal_number, seating, 0, game.players)
+    live.root_row, live.n_choices = log.used[3], 0
+    log.used[3] += plan.per_game
+    for row in range(live.root_row, log.used[3]):
+        log.roots[row].kind = NO_ROOT
+    return begin_round(game, live, ledger, plan, log)
+
+
+@compiled
+def start_clock(live: Any, plan: Any, deal_number: Any, seating: Any, continuation: Any, players: Any) -> None:
+    """Set the keys of a game's luck, and its running totals to 0."""
+    live.deal, live.seating, live.ply = deal_number, seating, 0
+    live.root_round = live.heir = live.first = 0
+    live.deal_key = game_key(plan.deal_root, deal_number, continuation)
+    decisions = derive(game_key(plan.decision_root, deal_number, continuation), seating)
+    for seat in range(players):
         live.seat_keys[seat] = derive(decisions, seat)
         live.wall_points[seat] = live.floor_loss[seat] = live.floor_paid[seat] = live.marker_takes[seat] = 0
-    return begin_round(game, live, ledger, plan, log)
+
+
+@compiled
+def take_root(game: Any, live: Any, log: Any, row: Any) -> Any:
+    """Copy the position of a game to a row of the roots, and return that row."""
+    root = log.roots[row]
+    log.positions[row] = game
+    root.game, root.deal, root.seating, root.ply = live.game, live.deal, live.seating, live.ply
+    return root
+
+
+@compiled
+def take_tempo_root(game: Any, live: Any, plan: Any, log: Any) -> Any:
+    """Take a root before a round is dealt, if one is wanted before this round; return its row, or -1."""
+    number = game.round + 1
+    if (plan.root_rounds >> np.uint64(min(number, 63))) & np.uint64(1) == np.uint64(0):
+        return -1
+    row = log.used[3]
+    log.used[3] += 1
+    root = take_root(game, live, log, row)
+    root.kind, root.round = TEMPO_ROOT, number
+    return row
+
+
+@compiled
+def consider_decision(game: Any, live: Any, plan: Any, log: Any, code: Any) -> None:
+    """Take a decision as a root, if the marker can be taken with tiles or left, and it is drawn.
+
+    Of all such decisions of a game each is kept as likely as the others (reservoir sampling, Vitter 1985).
+    """
+    if game.holder >= 0 or game.sources[0] == 0 or (game.mask & ~SOURCE_LANES == 0 and game.joker_mask & ~1 == 0):
+        return
+    seen = widen(live.n_choices)
+    live.n_choices = seen + 1
+    at = seen
+    if seen >= plan.per_game:
+        at = below(derive(derive(live.deal_key, ROOT_KEYS + live.seating), seen), seen + 1)
+    if at < plan.per_game:
+        root = take_root(game, live, log, live.root_row + at)
+        root.kind, root.round, root.seat = DECISION_ROOT, game.round, game.seat
+        root.turn_key, root.took = live.turn_keys[game.seat], (code >> 6) & 15 == 0
+
+
+ROOT_KEYS = 1 << 20
+"""Where the keys that draw roots stand under the key of a deal, beyond those of its rounds."""
+
+
+class Start(NamedTuple):
+    """What games are begun from: an empty table with the rules, or jobs and the roots that they go on from."""
+
+    template: Any
+    """GAME"""
+    jobs: npt.NDArray[Any]
+    roots: npt.NDArray[Any]
+    positions: npt.NDArray[Any]
+    """GAME[roots]"""
+
+
+def make_start(template: Any) -> Start:
+    """Return what games from the first move on are begun from."""
+    return Start(template, np.zeros(0, JOB), np.zeros(0, ROOT), np.zeros(0, GAME))
+
+
+@compiled
+def begin_numbered(games: Any, slot: Any, live: Any, number: Any, n_seatings: Any, start: Any, plan: Any, ledger: Any,
+                   log: Any) -> Any:  # fmt: skip
+    """Set up game or job `number` in a slot; return GOES_ON, IS_OVER or CANNOT_DEAL."""
+    if plan.is_probing:
+        job = start.jobs[number]
+        games[slot] = start.positions[job.root]
+        return begin_job(games[slot], live, job, start.roots[job.root], number, ledger, plan, log)
+    games[slot] = start.template
+    deal_number, seating = plan.first_deal + number // n_seatings, number % n_seatings
+    return begin_game(games[slot], live, plan, deal_number, seating, ledger, log)
+
+
+@compiled
+def begin_job(game: Any, live: Any, job: Any, root: Any, number: Any, ledger: Any, plan: Any, log: Any) -> Any:
+    """Set up a game that is played on from a root, whose position it is in; answers as `begin_numbered`."""
+    start_clock(live, plan, root.deal, root.seating, job.continuation, game.players)
+    live.game, live.ply = number, root.ply
+    live.root_round, live.heir, live.held, live.next_starter = root.round, job.heir, -1, -1
+    if root.kind == TEMPO_ROOT:
+        if game.round == 0:
+            game.starter = job.arm
+        else:
+            game.holder = job.arm
+        return begin_round(game, live, ledger, plan, log)
+    for seat in range(game.players):
+        live.turn_keys[seat] = derive(live.seat_keys[seat], game.round)
+    if job.code < 0:
+        live.turn_keys[game.seat] = root.turn_key
+    live.first = job.code + 1
+    return GOES_ON
 
 
 @compiled
 def begin_round(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> Any:
     """Deal the next round and open its rows in the log; at the end of the game, close it."""
+    root_row = take_tempo_root(game, live, plan, log)
     if not deal(game, live.deal_key):
+        if root_row >= 0:
+            log.used[3] = root_row  # there is no such round
         if plan.must_deal:
             return CANNOT_DEAL
         finish_game(game, live, ledger, plan, log)
         return IS_OVER
+    if root_row >= 0:
+        log.roots[root_row].seat = game.starter
+    if game.round == live.root_round + 1:
+        live.next_starter = game.starter
     for seat in range(game.players):
         live.turn_keys[seat] = derive(live.seat_keys[seat], game.round)
     if plan.depth >= 1:
@@ -260,6 +431,10 @@ def _make_pieces(is_general: bool) -> _Pieces:
             live.marker_takes[seat] += game.holder == seat
         if plan.depth >= 1:
             log_tiling(game, live, ledger, plan, log)
+        if game.round == live.root_round:
+            live.held = game.holder
+            if live.heir:
+                game.holder = live.heir - HEIRS
         if game.termination == 0:
             return begin_round(game, live, ledger, plan, log)
         finish_game(game, live, ledger, plan, log)
@@ -336,6 +511,8 @@ def finish_game(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
         row.marker_takes = live.marker_takes[seat]
         row.is_ender = entry.rows >= game.rows_to_end
         row.rounds, row.plies, row.termination = game.round, live.ply, game.termination
+    for row in range(live.root_row, live.root_row + plan.per_game):
+        log.roots[row].n_choices = live.n_choices
 
 
 @compiled
@@ -357,7 +534,7 @@ def _make_play_games(logs_moves: bool, is_general: bool) -> Any:
 
     @compiled(key=f"logs_moves={logs_moves} is_general={is_general}")
     def play_games(
-        games: Any, lives: Any, template: Any, plan: Any, seats: Any, first: Any, last: Any, log: Any, reserve: Any
+        games: Any, lives: Any, start: Any, plan: Any, seats: Any, first: Any, last: Any, log: Any, reserve: Any
     ) -> Any:
         game, live = games[0], lives[0]
         allowed = make_record(ALLOWED)
@@ -370,12 +547,14 @@ def _make_play_games(logs_moves: bool, is_general: bool) -> Any:
                 log.used[0] + reserve[0] > len(log.games)
                 or log.used[1] + reserve[1] > len(log.rounds)
                 or log.used[2] + reserve[2] > len(log.moves)
+                or log.used[3] + reserve[3] > len(log.roots)
             ):
                 return BUFFER_FULL, number
-            games[0] = template
-            seating = number % n_seatings
+            status = begin_numbered(games, 0, live, number, n_seatings, start, plan, ledger, log)
+            seating = widen(live.seating)
             clear_workspaces(seats[seating])
-            status = begin_game(game, live, plan, plan.first_deal + number // n_seatings, seating, ledger, log)
+            if status == GOES_ON and live.first and advance(game, live, live.first - 1):
+                status = end_round(game, live, seats[seating], ledger, plan, log)
             while status == GOES_ON:
                 allowed.mask, allowed.open = game.mask, game.open[game.seat]
                 if is_general:
@@ -387,10 +566,14 @@ def _make_play_games(logs_moves: bool, is_general: bool) -> Any:
                 if logs_moves:
                     log_move(game, live, code, plan, moves[used[2]])
                     used[2] += 1
+                    if plan.per_game:
+                        consider_decision(game, live, plan, log, code)
                 if advance(game, live, code):
                     status = end_round(game, live, seats[seating], ledger, plan, log)
             if status < 0:
                 return status, number
+            if plan.is_probing:
+                tell_job(live, start.jobs[number])
             number += 1
         return BLOCK_DONE, number
 
@@ -407,21 +590,21 @@ _PLAY_GAMES = {
 
 
 def play_games(
-    games: Any, lives: Any, template: Any, plan: Any, seats: Any, first: int, last: int, log: Log, reserve: Any
+    games: Any, lives: Any, start: Start, plan: Any, seats: Any, first: int, last: int, log: Log, reserve: Any
 ) -> tuple[int, int]:
-    """Play games number `first` to `last` - 1 of a block, one after another, by compiled strategies.
+    """Play games (or jobs) number `first` to `last` - 1 of a block, one after another, by compiled strategies.
 
     Parameters
     ----------
     games, lives : GAME[1], LIVE[1]
         The game being played; on failure they tell where it was.
-    template : GAME
-        An empty table with the rules.
+    start : Start
+        What the games begin from; what becomes of jobs is told there.
     plan : PLAN
     seats : SEAT[n_seatings, n_players]
         Game number i is deal `i // n_seatings` (from the block's first) in seating `i % n_seatings`.
     log : Log
-    reserve : int64[3]
+    reserve : int64[4]
         Rows of each table that one game may need: with less room the call returns early.
 
     Returns
@@ -430,26 +613,28 @@ def play_games(
         A status (BLOCK_DONE, BUFFER_FULL, or a failure) and the number of the game to go on with.
     """
     logs_moves = bool(plan["depth"] >= DEPTH_NUMBERS["moves"])
-    is_general = bool(template["is_general"])
-    return _PLAY_GAMES[logs_moves, is_general](games, lives, template, plan, seats, first, last, log, reserve)
+    is_general = bool(start.template["is_general"])
+    return _PLAY_GAMES[logs_moves, is_general](games, lives, start, plan, seats, first, last, log, reserve)
+
+
+@compiled
+def tell_job(live: Any, job: Any) -> None:
+    """Tell in a job what became of the game that was played on."""
+    job.held, job.next_starter = live.held, live.next_starter
 
 
 @compiled
 def begin_slots(
-    games: Any, lives: Any, slots: Any, numbers: Any, template: Any, plan: Any, seats: Any, ledger: Any, log: Any
-) -> Any:
-    """Set up games `numbers` in the given slots of a lockstep; return CANNOT_DEAL or GOES_ON.
+    games: Any, lives: Any, slots: Any, numbers: Any, n_seatings: Any, start: Any, plan: Any, ledger: Any, log: Any,
+    statuses: Any,
+) -> None:  # fmt: skip
+    """Set up games (or jobs) `numbers` in the given slots of a lockstep; `statuses` says what became of each.
 
-    A first round always has a tile, so that no game is over before its first move.
+    A game that is played on from a root may be over before its first move; a first round always has a tile.
     """
     for i in range(len(slots)):
         slot = slots[i]
-        games[slot] = template
-        deal_number, seating = plan.first_deal + numbers[i] // len(seats), numbers[i] % len(seats)
-        status = begin_game(games[slot], lives[slot], plan, deal_number, seating, ledger, log)
-        if status != GOES_ON:
-            return status
-    return GOES_ON
+        statuses[i] = begin_numbered(games, slot, lives[slot], numbers[i], n_seatings, start, plan, ledger, log)
 
 
 @compiled
@@ -502,8 +687,21 @@ def call_slots(games: Any, lives: Any, slots: Any, seats: Any, codes: Any) -> No
         codes[i] = call_move(seats[i].move, (game, allowed, decision_key(game, lives[slots[i]]), seats[i]))
 
 
-_advance_printed, _advance_general = PIECES[False].advance, PIECES[True].advance
 _log_printed, _log_general = PIECES[False].log_move, PIECES[True].log_move
+
+
+@compiled
+def describe_moves(positions: Any, codes: Any, plan: Any, rows: Any) -> None:
+    """Fill a row of `moves` for a move in each of some positions; `rows` is MOVES[n]."""
+    live = make_record(LIVE)
+    for i in range(len(codes)):
+        if positions[i].is_general:
+            _log_general(positions[i], live, codes[i], plan, rows[i])
+        else:
+            _log_printed(positions[i], live, codes[i], plan, rows[i])
+
+
+_advance_printed, _advance_general = PIECES[False].advance, PIECES[True].advance
 _end_printed, _end_general = PIECES[False].end_round, PIECES[True].end_round
 
 
@@ -529,6 +727,8 @@ def advance_slots(
                 _log_general(game, live, code, plan, row)
             else:
                 _log_printed(game, live, code, plan, row)
+            if plan.per_game:
+                consider_decision(game, live, plan, log, code)
         statuses[i] = GOES_ON
         is_round_over = _advance_general(game, live, code) if game.is_general else _advance_printed(game, live, code)
         if is_round_over:

@@ -15,6 +15,7 @@ from azulsim.config import Frozen, flatten_keys, show_value
 from azulsim.errors import did_you_mean
 from azulsim.experiment.kinds import as_rules_text, is_rule, read_rules_text, vary_rules
 from azulsim.experiment.lineups import Lineup, Schedule, count_full_tables, find_places, is_pattern
+from azulsim.experiment.probing import Probes
 from azulsim.experiment.stopping import Stop
 from azulsim.experiment.whatif import RETUNED, WhatIf
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
@@ -77,6 +78,8 @@ class Experiment(Frozen):
     """Values to vary: `players`, `lineup`, `rules`, any rule as `rules.x.y`, and places in specs by their names."""
     whatif: WhatIf | None = None
     """How the report `whatif` holds the rules that the grid varies against each other."""
+    probes: Probes | None = None
+    """What is tried out from positions of the games: who starts a round, and taking the marker."""
     reports: tuple[str, ...] = ()
     """Reports to build when the run is done."""
 

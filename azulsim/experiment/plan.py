@@ -65,13 +65,17 @@ class Plan:
     def deals_per_shard(self) -> dict[int, int]:
         """Return how many deals make a shard, by cell; it depends on nothing but the experiment.
 
-        A shard holds about `MOVES_PER_SHARD` moves. A run too small for `SHARDS_PER_RUN` of these gets smaller
-        ones, but none under `LEAST_MOVES_PER_SHARD`.
+        A shard holds about `MOVES_PER_SHARD` moves, those of probes included. A run too small for `SHARDS_PER_RUN` of
+        these gets smaller ones, but none under `LEAST_MOVES_PER_SHARD`.
         """
-        moves = {cell.index: len(cell.seatings) * MOVES_PER_GAME[cell.players] for cell in self.cells}
+        moves = {cell.index: len(cell.seatings) * self._moves_per_game(cell.players) for cell in self.cells}
         total = sum(cell.deals * moves[cell.index] for cell in self.cells)
         target = min(MOVES_PER_SHARD[self.experiment.log], max(LEAST_MOVES_PER_SHARD, total // SHARDS_PER_RUN))
         return {index: -(-target // count) for index, count in moves.items()}
+
+    def _moves_per_game(self, players: int) -> int:
+        probes = self.experiment.probes
+        return MOVES_PER_GAME[players] * (1 + (probes.games_per_game(players) if probes else 0))
 
     def shards(self) -> Iterator[Shard]:
         """Yield the shards in canonical order: by stage, cell and deal."""

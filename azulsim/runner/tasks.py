@@ -11,9 +11,10 @@ from pathlib import Path
 from azulsim import arena, log, registry
 from azulsim.errors import RunError
 from azulsim.experiment import Plan
+from azulsim.experiment.probing import Probes
 from azulsim.log import Cell, Commit, Manifest, Shard
 from azulsim.runner.luggage import rename
-from azulsim.schema import Depth
+from azulsim.schema import Depth, stored_at
 from azulsim.strategy import Strategy
 
 
@@ -30,6 +31,7 @@ class Task:
     seed: int
     depth: Depth
     denial: bool
+    probes: arena.Probes | None
     project: Path | None
     is_watched: bool
     """True if its games are played in a child process, since a strategy may do anything to the one it plays in."""
@@ -54,6 +56,7 @@ class Task:
             n_deals=shard.n_deals,
             depth=self.depth,
             denial=self.denial,
+            probes=self.probes,
         )
 
     def make_players(self) -> list[Strategy]:
@@ -69,7 +72,8 @@ class Task:
 
     def write(self, tables: arena.Tables, *, seconds: float, doubts: Sequence[str] = ()) -> Commit:
         """Write what was played to the run folder."""
-        numbers = {"games": tables.games, "rounds": tables.rounds, "moves": tables.moves}
+        is_probed = self.probes is not None
+        numbers = {table.name: getattr(tables, table.name) for table in stored_at(self.depth, is_probed=is_probed)}
         if any(failure["kind"] == "timeout" for failure in tables.failures):
             doubts = [*doubts, f"games were stopped that took more than {self.timeout:g} s"]
         return log.write_shard(
@@ -78,6 +82,7 @@ class Task:
             numbers,
             tables.failures,
             depth=self.depth,
+            is_probed=is_probed,
             specs=self.specs,
             seconds=seconds,
             doubts=doubts,
@@ -92,6 +97,7 @@ def list_tasks(
     sources = tuple(manifest.sources[spec] for spec in plan.specs)
     watched = {spec for spec in plan.specs if must_be_watched(spec, project)}
     folder, project = folder.absolute(), absolute(project)
+    probes = to_arena(experiment.probes) if experiment.probes else None
     for shard in manifest.take_share(plan.shards()):
         if shard.name not in done:
             cell = plan.cells[shard.cell]
@@ -104,10 +110,25 @@ def list_tasks(
                 seed=experiment.seed,
                 depth=experiment.log,
                 denial=experiment.denial,
+                probes=probes,
                 project=project,
                 is_watched=not watched.isdisjoint(cell.lineup),
                 timeout=timeout,
             )
+
+
+def to_arena(probes: Probes) -> arena.Probes:
+    """Return what an experiment asks for as the plain numbers that the arena takes."""
+    tempo, decision = probes.tempo, probes.decision
+    rounds: tuple[int, ...] = ()
+    if tempo:
+        rounds = arena.ALL_ROUNDS if tempo.rounds == "all" else tempo.rounds
+    return arena.Probes(
+        rounds=rounds,
+        tempo_continuations=tempo.continuations if tempo else 0,
+        per_game=decision.per_game if decision else 0,
+        decision_continuations=decision.continuations if decision else 0,
+    )
 
 
 def must_be_watched(spec: str, project: Path | None) -> bool:

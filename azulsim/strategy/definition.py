@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -197,6 +198,14 @@ class Strategy:
 
     def __repr__(self) -> str:
         return f"<Strategy {self.spec}>"
+
+    def hold(self, wrap: Wrap) -> Strategy:
+        """Return this strategy with one more wrapper around it; nothing is compiled anew."""
+        self.speed  # noqa: B018  # settled once, for both
+        held = copy.copy(self)
+        held.wraps = (wrap, *self.wraps)
+        held.__dict__.pop("_wrap_records", None)
+        return held
 
     @cached_property
     def param_array(self) -> npt.NDArray[np.float64]:

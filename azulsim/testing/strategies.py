@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from azulsim.arena import Block, Tables, play_block
+from azulsim.arena import Block, Tables, join_tables, play_block
 from azulsim.errors import InputError
 from azulsim.experiment import list_seatings
 from azulsim.registry import make_strategy
@@ -162,11 +162,7 @@ class _Examination:
     def _play_backwards(self, block: Block) -> Tables:
         deals = [self._play(replace(block, first_deal=deal, n_deals=1)) for deal in reversed(range(block.n_deals))]
         deals.reverse()
-        return Tables(
-            np.concatenate([one.games for one in deals]),
-            np.concatenate([one.rounds for one in deals]),
-            np.concatenate([one.moves for one in deals]),
-        )
+        return join_tables(deals)
 
     def _check_process(self, tables: list[Tables]) -> Check:
         """Play in a new process with another hash seed, the last deal first: nothing is remembered from here."""

@@ -1,0 +1,91 @@
+"""Makes players, and asks them in plain Python or many at once; compiled ones are called by the drivers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from azulsim.engine.move import Move
+from azulsim.engine.record import GAME
+from azulsim.engine.table import play
+from azulsim.errors import StrategyError
+from azulsim.registry import make_strategy
+from azulsim.strategy import Strategy
+from azulsim.strategy.definition import Speed
+from azulsim.strategy.view import Columns
+
+
+def make_players(lineup: Sequence[str], *, speed: Speed | None = None, project: Path | None = None) -> list[Strategy]:
+    """Make the strategies of a line-up, equal specs once, and say of each why it is slower than it could be."""
+    made: dict[str, Strategy] = {}
+    for spec in lineup:
+        if spec not in made:
+            made[spec] = make_strategy(spec, speed=speed, project=project)
+            if made[spec].fallback:
+                note_once(f"azulsim: {made[spec].fallback}")
+    return [made[spec] for spec in lineup]
+
+
+_noted: set[str] = set()
+
+
+def note_once(text: str) -> None:
+    """Write a note to stderr, the same one once a process."""
+    if text not in _noted:
+        _noted.add(text)
+        print(text, file=sys.stderr, flush=True)
+
+
+def describe_timeout(limit: float) -> str:
+    """Return the message of a failure of the kind `timeout`."""
+    return f"the game took more than {limit:g} s"
+
+
+def score_plainly(strategy: Strategy, records: npt.NDArray[Any], game: npt.NDArray[Any]) -> list[float]:
+    """Score legal moves one by one in plain Python; `records` is MOVE[n], `game` is GAME[1]."""
+    definition = strategy.definition
+    moves = [Move._make(map(float, record[1:])) for record in records.tolist()]
+    if definition.shape == "score":
+        return [definition.function(move, **strategy.params) for move in moves]
+    scores = []
+    for move, code in zip(moves, records["code"].tolist(), strict=True):
+        position = game.view(np.uint8).copy().view(GAME)  # many times faster than copying records
+        play(position[0], code)
+        scores.append(definition.function(move, position[0], **strategy.params))
+    return scores
+
+
+def score_batch(strategy: Strategy, records: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+    """Score many moves at once; None, and a note, if the function cannot take columns."""
+    try:
+        with np.errstate(all="ignore", divide="raise", invalid="raise"):
+            values = strategy.definition.function(Columns(records), **strategy.params)
+            return np.ascontiguousarray(np.broadcast_to(np.asarray(values, np.float64), (len(records),)))
+    except FloatingPointError:  # a division by zero in some game: plain Python finds the game
+        return None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # an `if` over a column, an unknown field: plain Python will tell
+        note_once(f"azulsim: {strategy.spec}: runs plain, since it cannot take columns: {one_line(error)}")
+        return None
+
+
+def check_index(index: Any, n: int) -> int:
+    """Return what a `choose` answered as an index into `n` moves; raise `StrategyError` if it is none."""
+    try:
+        number = index.__index__()
+    except AttributeError:
+        raise StrategyError(f"the answer {index!r} is not an index into the moves") from None
+    if not 0 <= number < n:
+        raise StrategyError(f"the answer {number} is not an index into the {n} legal moves")
+    return int(number)
+
+
+def one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, StrategyError) else f"{type(error).__name__}: {text}"
