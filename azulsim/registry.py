@@ -139,6 +139,9 @@ def canonical_spec(spec: str) -> str:
 def make_strategy(spec: str, *, project: Path | None = None, speed: Speed | None = None) -> Strategy:
     """Find the strategy that a spec names, import its file, and give it its parameters and wrappers.
 
+    Its own `spec` is one text for all specs with the same parameters: a strategy says those that are not its defaults,
+    a wrapper all.
+
     Raises
     ------
     InputError
@@ -159,7 +162,11 @@ def make_strategy(spec: str, *, project: Path | None = None, speed: Speed | None
     if isinstance(definition, Wrapper):
         example = Spec(last.name, last.params, Spec("greedy"))
         raise InputError(f"{text}: {entry.name!r} is a wrapper; put a strategy inside, as in {example}")
-    return Strategy(definition, last.params, spec=text, cache_key=_cache_key(entry), speed=speed, wraps=wraps)
+    params = merge_params(text, definition, last.params)
+    settled = Spec(last.name, {key: value for key, value in params.items() if value != definition.defaults[key]})
+    for part, wrap in zip(reversed(outer), reversed(wraps), strict=True):
+        settled = Spec(part.name, wrap.params, settled)
+    return Strategy(definition, params, spec=str(settled), cache_key=_cache_key(entry), speed=speed, wraps=wraps)
 
 
 def hold(strategy: Strategy, name: str) -> Strategy:

@@ -63,7 +63,7 @@ def strategies(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     """Stand in a project with two strategies of its own, so that these tests hang on no bundled one."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "strategies").mkdir()
-    text = "from azulsim.strategy import strategy\n\n@strategy\ndef alpha(move, *, x=1): ...\n"
+    text = "from azulsim.strategy import strategy\n\n@strategy\ndef alpha(move, *, x=7): ...\n"
     text += "\n@strategy\ndef beta(move, *, y=1): ...\n"
     (folder / "strategies" / "letters.py").write_text(text)
     monkeypatch.chdir(folder)
@@ -254,6 +254,8 @@ def test_patterns_stand_for_bundled_strategies_and_the_plan_holds_their_names() 
     named = ("alpha", "tidy_uniform", "uniform", "uniform_lines", "uniform_no_floor", "column_builder", "row_builder")
     with pytest.raises(InputError, match="strategies names 'uniform' twice"):
         experiment.plan()
+    with pytest.raises(InputError, match=r"strategies names 'noisy\(greedy, eps=0.1\)' twice"):
+        Experiment(strategies=["noisy(greedy)", "noisy(greedy, eps=0.1)"]).plan()
     plan = Experiment(strategies=[*experiment.strategies[:3], "!color_*"], deals=3).plan()
     assert set(named) < set(plan.experiment.strategies)
     assert "color_builder" not in plan.specs

@@ -122,6 +122,16 @@ def test_bundled_strategies_are_made_with_their_parameters() -> None:
         make_strategy("gredy")
 
 
+def test_one_player_has_one_text_and_another_player_another() -> None:
+    same = ["noisy(row_builder)", "noisy(row_builder(love=0.5), eps=0.1)", "noisy(row_builder, eps=.10)"]
+    assert {make_strategy(spec).spec for spec in same} == {"noisy(row_builder, eps=0.1)"}
+    assert make_strategy("row_builder(love=.5)").spec == "row_builder"
+    others = ["noisy(row_builder(love=0.50001))", "noisy(row_builder, eps=0.10001)", "noisy(noisy(row_builder))"]
+    texts = {make_strategy(spec).spec for spec in others}
+    assert len(texts) == 3
+    assert {make_strategy(text).spec for text in texts} == texts
+
+
 def test_wrappers_are_made_with_what_is_inside_them() -> None:
     player = make_strategy("noisy( marker_never(row_builder(love=2)), eps=0.25 )")
     assert player.spec == "noisy(marker_never(row_builder(love=2)), eps=0.25)"
@@ -168,7 +178,7 @@ def test_a_strategy_is_found_in_any_file(tmp_path: Path) -> None:
     file = tmp_path / "my ideas.py"
     file.write_text(GOOD)
     player = make_strategy(f"{file}:like_greedy(love=0)")
-    assert (player.spec, player.definition.doc) == (f"{file}:like_greedy(love=0)", "As greedy.")
+    assert (player.spec, player.definition.doc) == (f"{file}:like_greedy", "As greedy.")
     assert_same(play(player, players=2), play("greedy", players=2))
     assert make_strategy(f"{file}:first").definition.doc == "Two ideas."
     with pytest.raises(InputError, match="holds no strategy 'secnd'"):
