@@ -40,7 +40,8 @@ PANELS = {
 SHORT = 18
 """Most letters of the name of a set of rules in a figure; longer ones get a letter."""
 FEW = 3
-"""So many comparisons are told one by one in the answer."""
+"""So many sets of rules, strategies and tunings are told one by one in the answer."""
+SEAT = "seat_0_win_share"
 TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 
 
@@ -60,7 +61,7 @@ def build(run: Run) -> Report:
         answer=(found, describe_reach(differences)),
         sections=(
             *((solve_section(run, crossings),) if len(crossings) else ()),
-            changes_section(differences, names, baseline),
+            changes_section(differences, names, baseline, is_told=len(crossings) > 0),
             luck_section(differences),
             *((tuning_section(run),) if has_retuned(differences) else ()),
             rules_section(run),
@@ -124,26 +125,42 @@ def name_rules(run: Run) -> dict[str, str]:
 def describe_changes(differences: pd.DataFrame, baseline: str) -> str:
     """Say how the first outcome and the share of the seat that starts change."""
     first = str(differences["outcome"].iloc[0])
-    main_rows = differences[differences["outcome"] == first]
+    changes = differences[differences["outcome"] == first]
+    seats = differences[(differences["outcome"] == SEAT) & (first != SEAT)]
     word = say.LABELS.get(first, first)
-    if len(main_rows) <= FEW:
-        parts = []
-        for _, row in main_rows.iterrows():
-            where = differences[(differences[KEYS] == row[KEYS]).all(axis=1)]
-            seat = where[where["outcome"] == "seat_0_win_share"]
-            more = f" and the win share of seat 0 by {describe_difference(seat.iloc[0])}" if len(seat) else ""
-            more = "" if first == "seat_0_win_share" else more
-            parts.append(f"with {name_comparison(row)} the {word} changes by {describe_difference(row)}{more}")
-        return f"Against {baseline}: {'; '.join(parts)}."
-    low, high = (main_rows.loc[main_rows["estimate"].agg(end)] for end in ("idxmin", "idxmax"))
-    seats = differences[differences["outcome"] == "seat_0_win_share"]
+    groups = list(changes.groupby(["rules", "spec", "tuning"], sort=False))
+    if len(groups) <= FEW:
+        parts = [describe_group(rows, match(seats, key), word) for key, rows in groups]
+        return f"Against {baseline}, {'; '.join(parts)}."
+    low, high = (changes.loc[changes["estimate"].agg(end)] for end in ("idxmin", "idxmax"))
     seen = f"; a change of the win share of seat 0 is seen in {count_seen(seats)} of them" if len(seats) else ""
-    seen = "" if first == "seat_0_win_share" else seen
     return (
-        f"Against {baseline}, over {len(main_rows)} comparisons, the {word} changes by between "
+        f"Against {baseline}, over {len(changes)} comparisons, the {word} changes by between "
         f"{describe_difference(low)} ({name_comparison(low)}) and {describe_difference(high)} "
         f"({name_comparison(high)}){seen}."
     )
+
+
+def match(frame: pd.DataFrame, key: tuple[str, str, str]) -> pd.DataFrame:
+    """Return the rows of one set of rules, strategy and tuning."""
+    return frame[(frame[["rules", "spec", "tuning"]] == list(key)).all(axis=1)]
+
+
+def describe_group(rows: pd.DataFrame, seats: pd.DataFrame, word: str) -> str:
+    """Say what one set of rules changes for one strategy, at all player counts."""
+    first = rows.iloc[0]
+    tuned = ", re-tuned" if first["tuning"] == RETUNED else ""
+    text = f"with {first['rules']} ({first['spec']}{tuned}) the {word} changes by {by_players(rows)}"
+    if seats.empty:
+        return text
+    if not count_seen(seats):
+        return f"{text}, and no difference is seen in the win share of seat 0"
+    return f"{text}, and the win share of seat 0 by {by_players(seats)}"
+
+
+def by_players(rows: pd.DataFrame) -> str:
+    """List differences by player count."""
+    return join_words(f"{describe_difference(row)} at {row['players']} players" for _, row in rows.iterrows())
 
 
 KEYS = ["players", "spec", "rules", "tuning"]
@@ -183,8 +200,8 @@ def describe_reach(differences: pd.DataFrame) -> str:
 # Sections
 
 
-def changes_section(differences: pd.DataFrame, names: dict[str, str], baseline: str) -> Section:
-    """Show all differences: a figure a strategy, and the tables."""
+def changes_section(differences: pd.DataFrame, names: dict[str, str], baseline: str, *, is_told: bool) -> Section:
+    """Show all differences: a figure a strategy, and the tables; told in words too, if the answer is another."""
     plots = []
     for place, (spec, rows) in enumerate(split_specs(differences).items()):
         drawn = label_rows(rows, names)
@@ -214,7 +231,7 @@ def changes_section(differences: pd.DataFrame, names: dict[str, str], baseline: 
     return Section(
         "What changes",
         (
-            describe_changes(differences, baseline),
+            *((describe_changes(differences, baseline),) if is_told else ()),
             f"Each panel is one outcome; to the right of the dashed line there is more of it than under {baseline}.",
         ),
         (
@@ -231,7 +248,7 @@ def changes_section(differences: pd.DataFrame, names: dict[str, str], baseline: 
             Table(
                 "details",
                 "Every difference, with its test and what common deals did",
-                drop_constant(differences.drop(columns=["se", "n"]).rename(columns={"estimate": "difference"})),
+                drop_constant(differences.drop(columns=["se", "n", "note"]).rename(columns={"estimate": "difference"})),
                 "Shares are from 0 to 1. p (Holm): corrected for all rows of this table. Saved: the part of the games "
                 "that common deals saved against independent play.",
                 {**say.LABELS, "baseline": baseline, "changed": "with these rules", "p_value": "p",
@@ -275,8 +292,9 @@ def describe_names(names: dict[str, str], rows: pd.DataFrame) -> str:
 
 
 def drop_constant(frame: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the column `tuning` where nothing was re-tuned."""
-    return frame if has_retuned(frame) else frame.drop(columns="tuning")
+    """Leave out the columns `spec`, `rules` and `tuning` where they tell nothing apart."""
+    same = [name for name in ("spec", "rules", "tuning") if frame[name].nunique() == 1]
+    return frame.drop(columns=same)
 
 
 def luck_section(differences: pd.DataFrame) -> Section:
@@ -310,6 +328,7 @@ def solve_section(run: Run, crossings: pd.DataFrame) -> Section:
         responses = responses.astype({"value": int})
     first = crossings.iloc[0]
     word = say.LABELS.get(first["outcome"], first["outcome"])
+    heading = f"{word[:1].upper()}{word[1:]}"
     responses = responses.assign(spec=responses["spec"] + responses["rules"].map(
         lambda rules: "" if rules == "standard" else f" ({rules})"))  # fmt: skip
     panels = say.split_players(responses)
@@ -321,13 +340,13 @@ def solve_section(run: Run, crossings: pd.DataFrame) -> Section:
         f"Where the {word} meets its target",
         (describe_crossings(crossings),),
         (
-            Plot("response", f"{word[:1].upper()}{word[1:]} over {first['key']} (dashed: the target)",
+            Plot("response", f"{heading} over {first['key']} (dashed: the target)",
                  lambda narrow: draw(narrow=narrow), say.describe_evidence(responses)),
             Table("crossings", f"The {first['key']} at which the target is met", table,
                   "Between the values played; an open end means that the truth may lie beyond them.",
                   {"is_open_below": "open below", "is_open_above": "open above", "tried_from": "tried from",
                    "tried_to": "to"}),
-            Table("responses", f"{word} at each value", responses.drop(columns="rules"), TABLE_CAPTION, say.LABELS),
+            Table("responses", f"{heading} at each value", responses.drop(columns="rules"), TABLE_CAPTION, say.LABELS),
         ),
     )  # fmt: skip
 
