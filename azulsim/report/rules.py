@@ -10,7 +10,7 @@ import pandas as pd
 
 from azulsim.metrics.whatif import RETUNED
 from azulsim.report.shared import LABELS
-from azulsim.report.words import MINUS, format_number
+from azulsim.report.words import MINUS, format_number, join_words
 
 ALPHA = 0.05
 NEAR_ZERO = 0.1
@@ -28,27 +28,29 @@ def count_seen(rows: pd.DataFrame) -> int:
 
 
 def say_luck(differences: pd.DataFrame) -> str:
-    """Say in half a sentence what the common deals saved."""
-    saved = float(differences["saved"].median())
-    if not abs(saved) >= NEAR_ZERO:
-        return "common deals saved next to nothing"
-    return f"common deals {'saved' if saved > 0 else 'cost'} {format_number(100 * abs(saved), 0)} % of the games"
+    """Say in half a sentence what the common deals saved, in the median, for fixed and for re-tuned play."""
+    saved = differences.groupby("tuning", sort=False)["saved"].median()
+    parts = [
+        f"{_say_saved(value)}{f' with {tuning} play' if len(saved) > 1 else ''}"
+        for tuning, value in saved.astype(float).items()
+    ]
+    return f"common deals saved {join_words(parts)}"
+
+
+def _say_saved(part: float) -> str:
+    return f"{format_number(100 * part, 0)} % of the games" if abs(part) >= NEAR_ZERO else "next to nothing"
 
 
 def describe_luck(differences: pd.DataFrame) -> str:
-    """Say what the common deals saved."""
+    """Say what the common deals saved, and why it may be little."""
     known = differences.dropna(subset=["correlation"])
     if known.empty:
         return "Nothing varied by which to judge what the common deals saved."
-    saved, correlation = float(known["saved"].median()), known["correlation"]
-    span = (
-        f"correlation {format_number(float(correlation.median()), 2)} in the median, "
-        f"{format_number(float(correlation.min()), 2)} to {format_number(float(correlation.max()), 2)}"
-    )
-    said = say_luck(differences)
-    if abs(saved) < NEAR_ZERO:
-        said += f", {format_number(100 * saved, 0)} % of the games, since one move played otherwise makes another game"
-    return f"{said[:1].upper()}{said[1:]} ({span})."
+    said, correlation = say_luck(differences), known["correlation"]
+    if "next to nothing" in said:
+        said += ", since one move played otherwise makes another game"
+    low, middle, high = (format_number(float(found), 2) for found in correlation.quantile([0, 0.5, 1]))
+    return f"{said[:1].upper()}{said[1:]} (correlations from {low} to {high}, {middle} in the median)."
 
 
 def describe_tuning(differences: pd.DataFrame) -> str:
