@@ -33,7 +33,7 @@ def build(run: Run) -> Report:
         said, more = describe_decided(say.keep_first_rules(lead), best)
         sentences, numbers = [*sentences, *said], {**numbers, **more}
         sections += [decided_section(decided, looks)] if len(decided) else []
-        sections += [lead_section(lead, looks), make_standings_section(run, lineups, looks)]
+        sections += [lead_section(lead, looks), make_standings_section(run, lineups)]
     if section := tell_section(run):
         sections.append(section)
     return Report(

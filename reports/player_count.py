@@ -149,7 +149,7 @@ def more_sections(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> l
     """Show what needs a deeper log, or line-ups of different strategies."""
     sections = []
     if metrics.has_depth(run, "rounds"):
-        sections += [make_standings_section(run, lineups, looks), supply_section(run, lineups, looks)]
+        sections += [make_standings_section(run, lineups), supply_section(run, lineups, looks)]
     sections += interaction_sections(run, looks)
     variance = make_variance_section(run)
     return [*sections, variance] if variance else sections

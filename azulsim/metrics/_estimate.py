@@ -156,6 +156,58 @@ def check_equal(sums: Sums, split: str) -> pd.DataFrame:
     return frame.astype({name: sums.keys[name].dtype for name in others})
 
 
+def estimate_bins(bins: Sums, whole: Sums, name: str, edges: Sequence[int]) -> pd.DataFrame:
+    """Estimate the share of observations in each of many bins: a row a group and edge, in the column `name`.
+
+    Parameters
+    ----------
+    bins
+        Counts of observations by the keys of `whole` and the key `name`, the edge of the bin; deals without any left
+        out, so that many bins cost little.
+    whole
+        Counts of all observations.
+    edges
+        All bins that are wanted; those that are never seen have the share 0.
+    """
+    n_bins = len(edges)
+    outer = [str(key) for key in whole.keys]
+    place = {keys: at for at, keys in enumerate(whole.keys.itertuples(index=False, name=None))}
+    groups = np.array([place[keys] for keys in bins.keys[outer].itertuples(index=False, name=None)], np.int64)
+    cell = groups * n_bins + np.searchsorted(edges, bins.keys[name].to_numpy(np.int64))
+    size = len(whole.keys) * n_bins
+    count, group = bins.count[:, 0], groups[bins.group]
+    deal, at = np.unique(np.concatenate([whole.deal, bins.deal]), return_inverse=True)
+    n = np.zeros((len(whole.keys), len(deal)))
+    n[whole.group, at[: len(whole.deal)]] = whole.count[:, 0]
+    n_mine = n[group, at[len(whole.deal) :]]
+    size_of = n.sum(axis=1)
+
+    def total(power: int, power_n: int) -> Array:
+        """Sum count^power n^power_n over deals."""
+        if not power:
+            return np.repeat((n**power_n).sum(axis=1), n_bins)
+        return np.bincount(cell[bins.group], count**power * n_mine**power_n, size)
+
+    p = total(1, 0) / np.repeat(size_of, n_bins)
+    powers = {
+        order: sum(math.comb(order, k) * (-p) ** k * total(order - k, k) for k in range(order + 1))
+        / np.repeat(size_of, n_bins) ** order
+        for order in (2, 3, 4)
+    }
+    fixed = (p == 0) | (p == 1)
+    made = {
+        "squares": np.where(fixed, 0.0, np.maximum(powers[2], 0.0)),
+        "thirds": powers[3],
+        "fourths": powers[4],
+        "n_clusters": np.repeat((n > 0).sum(axis=1), n_bins).astype(np.float64),
+        "effective": np.repeat(size_of**2 / (n**2).sum(axis=1), n_bins),
+        "n_rows": np.repeat(size_of, n_bins),
+    }
+    keys = whole.keys.loc[whole.keys.index.repeat(n_bins)].reset_index(drop=True)
+    keys[name] = np.tile(np.asarray(edges), len(whole.keys))
+    return _make_frame(keys, Outcome("share", "", "share", ""), p, made, (0.0, 1.0)).drop(columns="outcome")
+
+
 def list_estimates(sums: Sums, bounds: tuple[float, float] | None) -> list[Estimate]:
     """List the estimates of the first outcome, a group after the other, as `azulsim.stats` has them."""
     means, influence = _means(sums)
@@ -270,9 +322,17 @@ def outer_groups(keys: pd.DataFrame, others: list[str]) -> list[tuple[tuple[Any,
 
 def _sum_moments(influence: Array, counts: Array, group: Array, size: int) -> dict[str, Array]:
     """Return what `make_estimates` needs to know of the deals of each group."""
+    # Rows come sorted by group, nearly always: adding up stretches is several times faster than counting.
+    is_sorted = bool((group[1:] >= group[:-1]).all())
+    present, first = np.unique(group, return_index=True) if is_sorted else (group, group)
 
     def total(column: Array) -> Array:
-        return np.bincount(group, column, size).astype(np.float64)
+        if not is_sorted:
+            return np.bincount(group, column, size).astype(np.float64)
+        sums = np.zeros(size)
+        if len(first):
+            sums[present] = np.add.reduceat(column.astype(np.float64), first)
+        return sums
 
     with np.errstate(invalid="ignore", divide="ignore"):
         effective = total(counts) ** 2 / total(counts**2)

@@ -147,12 +147,36 @@ class Adder:
         self.n_numbers = n_numbers
         self.parts: list[tuple[Array, Array, Array, Array]] = []
 
-    def add(self, group: Array, deal: Array, counts: Sequence[Array], totals: Sequence[Array], number: Array) -> None:
-        """Add rows: the group (-1: none) and deal of each, each outcome's count and total, and the whole number."""
+    def add(
+        self, group: Array, deal: Array, counts: Sequence[Array], totals: Sequence[Array], number: Array | None = None
+    ) -> None:
+        """Add rows.
+
+        Parameters
+        ----------
+        group
+            Shape (rows, seats): the group of each seat; -1: none.
+        deal, number
+            Shape (rows,): the deal and the whole number.
+        counts, totals
+            Each outcome's count and total, of shape (rows, seats).
+        """
+        number = np.zeros(len(deal), np.int64) if number is None else number
+        seats = group.shape[1]
+        # Many outcomes have the same count: each column is summed once.
+        columns = {id(column): column for column in (*counts, *totals)}
+        if (group == group[:, :1]).all():
+            columns = {key: column.sum(axis=1) for key, column in columns.items()}
+            group = group[:, 0]
+        else:
+            columns = {key: column.ravel() for key, column in columns.items()}
+            group, deal, number = group.ravel(), np.repeat(deal, seats), np.repeat(number, seats)
         inside = group >= 0
-        if not inside.any():
+        if not inside.all():
+            columns = {key: column[inside] for key, column in columns.items()}
+            group, deal, number = group[inside], deal[inside], number[inside]
+        if not len(group):
             return
-        group, deal, number = group[inside], deal[inside], number[inside]
         low = int(deal.min())
         span = int(deal.max()) - low + 1
         cell = (group * self.n_numbers + number) * span + deal - low
@@ -160,10 +184,9 @@ class Adder:
         cells = np.arange(size)
         if size > 8 * len(cell):
             cells, cell = np.unique(cell, return_inverse=True)
-        # Many outcomes have the same count: sum each column once.
-        summed = {id(column): np.bincount(cell, column[inside], len(cells)) for column in (*counts, *totals)}
-        kept = np.logical_or.reduce([summed[id(column)] != 0 for column in {id(c): c for c in counts}.values()])
-        count, total = (np.array([summed[id(column)][kept] for column in columns]) for columns in (counts, totals))
+        sums = {key: np.bincount(cell, column, len(cells)) for key, column in columns.items()}
+        kept = np.logical_or.reduce([sums[key] != 0 for key in {id(column) for column in counts}])
+        count, total = (np.array([sums[id(column)][kept] for column in part]) for part in (counts, totals))
         self.parts.append((cells[kept] // span, low + cells[kept] % span, count, total))
 
     def finish(self, places: Places, outcomes: Sequence[str], number: str = "") -> Sums:

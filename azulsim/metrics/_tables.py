@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+import duckdb
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -109,27 +111,32 @@ def has_depth(run: Run, depth: schema.Depth) -> bool:
     return schema.DEPTHS.index(run.manifest.log) >= schema.DEPTHS.index(depth)
 
 
-def played_sql(run: Run) -> str:
-    """Return the common table expressions `per_game` and `played`: a row a game and seat, with derived columns.
+def prepare_played(run: Run) -> None:
+    """Make the table `played` in the connection of a run, once: a row a game and seat, with derived columns.
 
-    `played` has all columns of `games` and `rules_code`, `is_mixed`, `margin` (own score minus the best other),
+    It has all columns of `games` and `rules_code`, `is_mixed`, `margin` (own score minus the best other),
     `is_tied` (the first place of the game is shared) and `ender_share` (win share of those who ended the game).
     """
+    if run.fetch("SELECT 1 FROM duckdb_tables() WHERE table_name = 'played'").num_rows:
+        return
     cells = list_cells(run)
     rules = choose_by_cell(dict(zip(cells["cell"], cells["rules_code"].map(str), strict=True)))
     mixed = choose_by_cell(dict(zip(cells["cell"], (cells["lineup"] == "mixed").map(str), strict=True)))
-    return f"""
-    per_game AS (
+    query = f"""
+    CREATE TEMP TABLE played AS
+    WITH per_game AS (
         SELECT game, max(score, 2) AS best, bool_or(win_share > 0 AND win_share < 1) AS is_tied,
             sum(win_share) FILTER (is_ender) AS ender_share
         FROM games GROUP BY game
-    ),
-    played AS (
-        SELECT games.*, is_tied, ender_share,
-            score - CASE WHEN score = best[1] THEN best[2] ELSE best[1] END AS margin,
-            {rules} AS rules_code, {mixed} AS is_mixed
-        FROM games JOIN per_game USING (game)
-    )"""
+    )
+    SELECT games.*, is_tied, ender_share,
+        score - CASE WHEN score = best[1] THEN best[2] ELSE best[1] END AS margin,
+        {rules} AS rules_code, {mixed} AS is_mixed
+    FROM games JOIN per_game USING (game)"""
+    try:
+        run.connection.execute(query).fetchall()
+    except duckdb.Error as error:
+        raise run.find_damage() or error from None
 
 
 def choose_by_cell(values: Mapping[int, str]) -> str:
@@ -175,7 +182,23 @@ def collect(
     the games. The rest is SQL: which rows (`where`) of which table (`base`), further common table expressions
     (`tables`), and further keys by name as expressions (`extra`).
     """
-    extra = dict(extra or {})
+    further = tuple((extra or {}).items())
+    return _collect(run, tuple(outcomes), tuple(by), lineups, where, base, tables, further)
+
+
+@lru_cache(maxsize=8)
+def _collect(
+    run: Run,
+    outcomes: tuple[Outcome, ...],
+    by: tuple[str, ...],
+    lineups: Lineups,
+    where: str,
+    base: str,
+    tables: str,
+    further: tuple[tuple[str, str], ...],
+) -> Sums:
+    """Sum as `collect` does; kept for a while, because reports ask for the same sums again."""
+    extra = dict(further)
     cells = list_cells(run)
     names = check_keys(run, by, tuple(extra))
     if not outcomes:
@@ -189,12 +212,13 @@ def collect(
     groups = ", ".join(f'"k_{name}"' for name in names)
     # A deal is shared by all games of its number at one player count, whatever the line-up or the rules.
     query = f"""
-    WITH {", ".join(filter(None, [played_sql(run), tables]))},
+    WITH {tables + "," if tables else ""}
     sums AS (
         SELECT {", ".join(keys)}, (players::BIGINT << 32) + deal AS block, {", ".join(sums)}
         FROM {base} WHERE ({_LINEUP_SQL[lineups]}) AND ({where}) GROUP BY ALL
     )
     SELECT {groups}, list(block), {lists} FROM sums GROUP BY {groups} ORDER BY {groups}"""
+    prepare_played(run)
     table = run.fetch(query).combine_chunks()
     frame = pd.DataFrame({name: table.column(i).to_pylist() for i, name in enumerate(names)})
     sizes, blocks = _flatten(table, len(names))

@@ -71,7 +71,7 @@ def standings(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all", mos
     Outcomes of `STANDINGS`, beside the fair share 1/players (column `fair`). Taken by strategy they say: when it leads,
     when it is last. Association: who leads may be the better player. Needs depth `rounds`.
     """
-    sums = fold(run, tuple(by), lineups, most).rounds
+    sums = fold(run, by, lineups, most).rounds
     outcomes = list(STANDINGS.values())
     frame = estimate(_choose(sums, range(len(outcomes))), outcomes)
     if "players" in frame:
@@ -84,7 +84,7 @@ def lead_changes(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all") 
 
     Outcomes of `COURSE`. Needs depth `rounds`.
     """
-    return estimate(fold(run, tuple(by), lineups).games, list(COURSE.values()))
+    return estimate(fold(run, by, lineups).games, list(COURSE.values()))
 
 
 def decided_by_lead(
@@ -96,7 +96,7 @@ def decided_by_lead(
     with its win share and with its final margin, and the plain correlation of its score with its win share. The lead is
     one number of a position, so that what is decided is at least the squared correlation. Needs depth `rounds`.
     """
-    sums = fold(run, tuple(by), lineups, most).rounds
+    sums = fold(run, by, lineups, most).rounds
     columns = list(sums.outcomes)
     parts = []
     for name, (x, y) in PAIRS.items():
@@ -118,9 +118,14 @@ class Folded(NamedTuple):
     """By seat: win share y, later starts above an equal share x, and the means of x^2, x y."""
 
 
+def fold(run: Run, by: Sequence[str], lineups: Lineups, most: int = MOST_ROUNDS) -> Folded:
+    """Sum all that compares the seats of a round, in one pass."""
+    return _fold(run, tuple(dict.fromkeys(by)), lineups, most)
+
+
 @lru_cache(maxsize=4)
-def fold(run: Run, by: tuple[str, ...], lineups: Lineups, most: int = MOST_ROUNDS) -> Folded:
-    """Sum all that compares the seats of a round, in one pass; kept for a while, because reports need all of it."""
+def _fold(run: Run, by: tuple[str, ...], lineups: Lineups, most: int) -> Folded:
+    """Sum as `fold` does; kept for a while, because reports need all of it."""
     require_depth(run, "rounds", "the course of a game")
     places, seats = list_places(run, by, lineups), list_places(run, (*by, "seat"), lineups)
     rounds, games, starts = Adder(most + 1), Adder(), Adder()
@@ -139,35 +144,22 @@ def _add_rounds(adder: Adder, stretch: Stretch, group: Array, most: int) -> None
     rows = np.flatnonzero(~stretch.is_last & (stretch.round <= most))
     game, score = stretch.game[rows], stretch.score[rows]
     lead, (first, last) = find_leads(score), _share_ends(score)
-    won, margin = stretch.win_share[game], stretch.margin[game].astype(float)
-    whole = np.ones(score.size)
+    won, margin = stretch.win_share[game], stretch.margin[game]
     totals = [first * won, last * won, first * lead, lead, lead**2, won, won**2, margin, margin**2, score, score**2]
     totals += [lead * won, lead * margin, score * won]
-    counts = first.ravel(), last.ravel()
-    seats = score.shape[1]
-    adder.add(
-        group[stretch.place[game]].ravel(),
-        np.repeat(stretch.deal[game], seats),
-        [counts[0], counts[1], counts[0]] + [whole] * len(MOMENTS),
-        [total.ravel() for total in totals],
-        np.repeat(stretch.round[rows], seats),
-    )
+    counts = [first, last, first] + [np.ones(score.shape)] * len(MOMENTS)
+    adder.add(group[stretch.place[game]], stretch.deal[game], counts, totals, stretch.round[rows])
 
 
 def _add_games(adder: Adder, stretch: Stretch, group: Array) -> None:
-    leader = np.where((stretch.score == stretch.score.max(axis=1, keepdims=True)).sum(axis=1) == 1,
-                      stretch.score.argmax(axis=1), -1)  # fmt: skip
-    alone = np.flatnonzero(leader >= 0)
-    changed = alone[1:][
-        (leader[alone[1:]] != leader[alone[:-1]]) & (stretch.game[alone[1:]] == stretch.game[alone[:-1]])
-    ]
-    n_games, seats = stretch.place.shape
-    changes = np.bincount(stretch.game[changed], minlength=n_games).astype(float)
+    alone = (stretch.score == stretch.score.max(axis=1, keepdims=True)).sum(axis=1) == 1
+    game, leader = stretch.game[alone], stretch.score[alone].argmax(axis=1)
+    is_change = (leader[1:] != leader[:-1]) & (game[1:] == game[:-1])
+    changes = np.bincount(game[1:][is_change], minlength=len(stretch.place))
     first, _ = _share_ends(stretch.score[stretch.is_last])
-    ones = np.ones((n_games, seats))
-    totals = [np.repeat(changes, seats), (first * stretch.win_share).ravel()]
-    deal = np.repeat(stretch.deal, seats)
-    adder.add(group[stretch.place].ravel(), deal, [ones.ravel(), first.ravel()], totals, np.zeros(deal.shape, int))
+    ones = np.ones(stretch.place.shape)
+    totals = [ones * changes[:, None], first * stretch.win_share]
+    adder.add(group[stretch.place], stretch.deal, [ones, first], totals)
 
 
 def _add_starts(adder: Adder, stretch: Stretch, group: Array) -> None:
@@ -175,10 +167,9 @@ def _add_starts(adder: Adder, stretch: Stretch, group: Array) -> None:
     later = stretch.round > 1
     starts = np.bincount(stretch.game[later] * seats + stretch.starter[later], minlength=n_games * seats)
     x = starts.reshape(n_games, seats).astype(float)
-    x = (x - x.mean(axis=1, keepdims=True)).ravel()
-    y, ones = stretch.win_share.ravel(), np.ones(n_games * seats)
-    deal = np.repeat(stretch.deal, seats)
-    adder.add(group[stretch.place].ravel(), deal, [ones] * 4, [y, x, x * x, x * y], np.zeros(deal.shape, int))
+    x -= x.mean(axis=1, keepdims=True)
+    y, ones = stretch.win_share, np.ones(x.shape)
+    adder.add(group[stretch.place], stretch.deal, [ones] * 4, [y, x, x * x, x * y])
 
 
 def _share_ends(score: Array) -> tuple[Array, Array]:

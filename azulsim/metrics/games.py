@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azulsim.errors import InputError, did_you_mean
-from azulsim.metrics._estimate import check_equal, estimate, number_outcomes
+from azulsim.metrics._estimate import check_equal, estimate, estimate_bins
 from azulsim.metrics._tables import Lineups, Outcome, collect, require_depth
 from azulsim.rules import Termination
 
@@ -151,12 +151,7 @@ def game_length_distribution(
         As `summarize`, with the column `rounds` in place of `outcome`; all games of `most` rounds or more are
         together in the row `most`.
     """
-    first, last = _range(run, f"least(rounds, {int(most)})")
-    outcomes = [
-        Outcome(str(k), f"(least(rounds, {int(most)}) = {k})::INT", "share", f"Games of {k} rounds.")
-        for k in range(first, last + 1)
-    ]
-    return number_outcomes(estimate(collect(run, outcomes, by, lineups=lineups), outcomes), "rounds")
+    return _spread(run, "rounds", f"least(rounds, {int(most)})", by, lineups, 1)
 
 
 def score_distribution(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all", width: int = 5) -> pd.DataFrame:
@@ -165,22 +160,22 @@ def score_distribution(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "
 
 
 def margin_distribution(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all", width: int = 5) -> pd.DataFrame:
-    """Estimate the share of winners' margins in bins of `width` points; column `margin` is the lower edge of the bin."""
-    return _spread(run, "margin", OUTCOMES["winning_margin"].sql, by, lineups, width)
+    """Estimate the share of winners' margins in bins of `width` points; column `margin` is the lower edge."""
+    return _spread(run, "margin", "margin", by, lineups, width, where="placement = 1")
 
 
-def _spread(run: Run, name: str, value: str, by: Sequence[str], lineups: Lineups, width: int) -> pd.DataFrame:
-    low, high = _range(run, "score")
-    if name == "margin":
-        low, high = 0, high - min(low, 0)
-    outcomes = [
-        Outcome(str(edge), f"({value} BETWEEN {edge} AND {edge + width - 1})::INT", "share", f"{name} from {edge}.")
-        for edge in range(low // width * width, high + 1, width)
-    ]
-    frame = number_outcomes(estimate(collect(run, outcomes, by, lineups=lineups), outcomes), name)
-    seen = frame.loc[frame["estimate"] > 0, name]
-    kept: pd.DataFrame = frame[frame[name].between(seen.min(), seen.max())].reset_index(drop=True)
-    return kept
+def _spread(
+    run: Run, name: str, value: str, by: Sequence[str], lineups: Lineups, width: int, *, where: str = "true"
+) -> pd.DataFrame:
+    counted = [Outcome("n", "1", "", "")]
+    edge = f"(floor({value} / {int(width)}.0) * {int(width)})::INT"
+    whole = collect(run, counted, by, lineups=lineups, where=where)
+    bins = collect(run, counted, [*by, "bin"], lineups=lineups, where=where, extra={"bin": edge})
+    if bins.keys.empty:
+        return estimate(whole, counted).drop(columns="outcome").assign(**{name: 0})
+    found = bins.keys["bin"]
+    edges = range(int(found.min()), int(found.max()) + 1, int(width))
+    return estimate_bins(bins, whole, "bin", edges).rename(columns={"bin": name})
 
 
 def seat_tests(
@@ -195,10 +190,3 @@ def seat_tests(
         the covariance of the seat means over deals, see `azulsim.stats.hypotheses.assess_equal_means`.
     """
     return check_equal(collect(run, [OUTCOMES[outcome]], [*by, "seat"], lineups=lineups), "seat")
-
-
-def _range(run: Run, expression: str) -> tuple[int, int]:
-    low, high = (
-        run.fetch(f"SELECT min({expression}) AS low, max({expression}) AS high FROM games").to_pylist()[0].values()
-    )
-    return (0, -1) if low is None else (int(low), int(high))

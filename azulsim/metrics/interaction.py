@@ -6,6 +6,7 @@ Frames are as in `azulsim.metrics.games`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import comb
 from typing import TYPE_CHECKING, Any
@@ -13,17 +14,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from azulsim.metrics._estimate import contrast, estimate
-from azulsim.metrics._rounds import Adder, Places, list_places
+from azulsim.metrics._rounds import Adder, list_places
 from azulsim.metrics._tables import Lineups, Outcome, Sums, collect, require_depth
 from azulsim.metrics.course import MOST_ROUNDS
 from azulsim.metrics.games import BY, OUTCOMES
 from azulsim.rules import COLORS, Rules
+from azulsim.schema import game_id
 
 if TYPE_CHECKING:
     from azulsim.log import Cell, Run
 
+Array = npt.NDArray[Any]
 NEIGHBOUR_OUTCOMES = ("win_share", "score")
 
 OFFER: dict[str, Outcome] = {
@@ -88,8 +92,8 @@ def _collect_neighbours(run: Run, by: Sequence[str]) -> Sums:
     extra = {"other": "other", "turns_later": "turns_later"}
     outcomes = [OUTCOMES[name] for name in NEIGHBOUR_OUTCOMES]
     sums = collect(run, outcomes, [*by, *extra], base="meetings", tables=tables, lineups="mixed", extra=extra)
-    sums.keys["other"] = pd.Categorical(sums.keys["other"], categories=list(run.manifest.specs))
-    return sums
+    other = pd.Categorical(sums.keys["other"], categories=list(run.manifest.specs))
+    return replace(sums, keys=sums.keys.assign(other=other))
 
 
 def _is_mixed_up(cell: Cell) -> bool:
@@ -141,22 +145,27 @@ def color_scarcity(
     names = [name for name in by if name != "seat"]
     places = list_places(run, ("players", *names), lineups)
     adder = Adder(most + 1)
-    found = _count_colors(run, most, [cell.index for cell in run.manifest.cells if _is_chosen(cell, places)])
-    cells = {cell.index: cell for cell in run.manifest.cells}
+    chosen: dict[tuple[int, Rules], list[Cell]] = {}
+    for cell in run.manifest.cells:
+        if places.group[places.first[cell.index]] >= 0:
+            chosen.setdefault((cell.players, cell.rules), []).append(cell)
     expected: dict[int, tuple[float, ...]] = {}
-    for index in np.unique(found["cell"]).tolist():
-        cell = cells[index]
-        at = places.first[index] + np.arange(cell.players)
-        groups, times = np.unique(places.group[at], return_counts=True)
-        rows = {name: column[found["cell"] == index] for name, column in found.items()}
-        law = expect_offer(cell.rules, cell.players)
-        deal = (cell.players << 32) + rows["deal"]
-        for group, weight in zip(groups.tolist(), times.tolist(), strict=True):
-            expected[group] = law
-            count = weight * rows["n"]
-            totals = [weight * rows[name] for name in ("fewest", "most")]
-            totals.append(weight * rows["squares"] / law[3] if np.isfinite(law[3]) else np.zeros(len(count)))
-            adder.add(np.full(len(count), group), deal, [count] * 3, totals, rows["round"])
+    for (players, rules), cells in chosen.items():
+        law = expect_offer(rules, players)
+        index, seating, deal, number, counts = _count_colors(run, cells, rules, most)
+        if not len(counts):
+            continue
+        group = places.group[(places.first[index] + seating * players)[:, None] + np.arange(players)]
+        expected |= dict.fromkeys(np.unique(group).tolist(), law)
+        squares = ((counts - counts.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        ones = np.ones(group.shape)
+        columns = (
+            counts.min(axis=1),
+            counts.max(axis=1),
+            squares / law[3] if np.isfinite(law[3]) else np.zeros(len(deal)),
+        )
+        totals = [ones * column[:, None] for column in columns]
+        adder.add(group, (players << 32) + deal, [ones] * 3, totals, number)
     outcomes = list(OFFER.values())
     sums = adder.finish(places, list(OFFER), "round")
     frame = estimate(sums, outcomes)
@@ -169,29 +178,22 @@ def color_scarcity(
     return frame.drop(columns="group")
 
 
-def _is_chosen(cell: Cell, places: Places) -> bool:
-    return bool(places.group[places.first[cell.index]] >= 0)
-
-
-def _count_colors(run: Run, most: int, cells: Sequence[int]) -> dict[str, npt.NDArray[Any]]:
-    """Return, by cell, deal and round, sums over full deals of the least and greatest number of tiles of a color."""
-    names = [f"c{k}" for k in range(len(COLORS))]
-    counts = [
-        f"length(displays) - length(replace(displays, '{color}', '')) AS {name}"
-        for color, name in zip(COLORS, names, strict=True)
-    ]
-    squares = " + ".join(f"({name} - total / {len(names)}) ** 2" for name in names)
-    query = f"""
-    WITH offered AS (
-        SELECT cell, deal, round, {", ".join(counts)} FROM rounds
-        WHERE seat = 0 AND NOT is_short AND round <= {int(most)} AND cell IN ({", ".join(map(str, cells))})
-    )
-    SELECT cell::BIGINT AS cell, deal::BIGINT AS deal, round::BIGINT AS round, count(*)::DOUBLE AS n,
-        sum(least({", ".join(names)}))::DOUBLE AS fewest, sum(greatest({", ".join(names)}))::DOUBLE AS most,
-        sum({squares})::DOUBLE AS squares
-    FROM (SELECT *, ({" + ".join(names)})::DOUBLE AS total FROM offered) GROUP BY ALL"""
-    table = run.fetch(query)
-    return {name: table.column(name).to_numpy() for name in table.column_names}
+def _count_colors(run: Run, cells: Sequence[Cell], rules: Rules, most: int) -> tuple[Array, Array, Array, Array, Array]:
+    """Return, for each full deal, cell, seating, deal, round and the number of tiles of each color, (rows, 5)."""
+    width = rules.n_displays(cells[0].players) * rules.tiles_per_display
+    numbers = [cell.index for cell in cells]
+    table = run.fetch(f"""
+        SELECT cell::BIGINT AS cell, seating::BIGINT AS seating, deal::BIGINT AS deal, round::BIGINT AS round, displays
+def _count_colors(run: Run, cells: Sequence[Cell], rules: Rules, most: int) -> tuple[Array, ...]:
+            AND game BETWEEN {game_id(min(numbers), 0, 0)} AND {game_id(max(numbers) + 1, 0, 0)}""")
+    cell, seating, deal, number = (table.column(name).to_numpy() for name in ("cell", "seating", "deal", "round"))
+    pieces = [np.zeros(0, np.uint8)]
+    for piece in table.column("displays").chunks:
+        fixed = piece.cast(pa.binary()).cast(pa.binary(width))
+        pieces.append(np.frombuffer(fixed.buffers()[1], np.uint8, width * len(fixed), width * fixed.offset))
+    letters = np.concatenate(pieces).reshape(-1, width)
+    counts = np.stack([(letters == ord(color)).sum(axis=1) for color in COLORS], axis=1)
+    return cell, seating, deal, number, counts
 
 
 @lru_cache

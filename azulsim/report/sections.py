@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
 import pandas as pd
 
@@ -78,8 +78,10 @@ def make_seats_section(seats: pd.DataFrame, tests: pd.DataFrame, looks: figures.
     )  # fmt: skip
 
 
-def make_standings_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> Section:
+@lru_cache(maxsize=2)
+def make_standings_section(run: Run, lineups: metrics.Lineups) -> Section:
     """Show how those win who lead after a round, and how often the lead changes."""
+    looks = say.make_looks(run)
     standings = metrics.standings(run, lineups=lineups)
     shown = say.keep_first_rules(standings)
     shown = say.keep_common(shown[shown["outcome"] == "leader_wins"])
@@ -107,6 +109,7 @@ def make_standings_section(run: Run, lineups: metrics.Lineups, looks: figures.Lo
     )  # fmt: skip
 
 
+@lru_cache(maxsize=2)
 def make_variance_section(run: Run) -> Section | None:
     """Show what the outcome varies with, if line-ups of different strategies were seated in all rotations."""
     pooled = metrics.variance_shares(run)
