@@ -22,7 +22,7 @@ from azulsim.stats._arrays import (
     make_rng,
     sum_cells,
 )
-from azulsim.stats.intervals import ONE_CLUSTER, POWER, Estimates, Method
+from azulsim.stats.intervals import NO_VARIATION, ONE_CLUSTER, POWER, Estimate, Estimates, Method
 
 CHUNK = 1 << 22
 """Numbers held at once while bootstrapping."""
@@ -45,17 +45,53 @@ class Ranks:
     level: float
     critical: float
     """The joint critical value used in place of 1.96."""
+    gap_se: FloatArray
+    """(labels, labels) standard errors of the differences between means."""
     note: str = ""
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""
-        for array in (self.mean, self.rank, self.low, self.high, self.first_share):
+        for array in (self.mean, self.rank, self.low, self.high, self.first_share, self.gap_se):
             freeze(array)
 
     @property
     def best(self) -> tuple[int, ...]:
         """The labels that may be the best: a confidence set."""
         return tuple(int(label) for label in np.flatnonzero(self.low == 1))
+
+    def compare(self, first: int, second: int) -> Estimate:
+        """Return mean(first) - mean(second); the intervals of all pairs hold at once."""
+        size = len(self.mean)
+        if not (0 <= first < size and 0 <= second < size) or first == second:
+            raise InputError(f"labels {first}, {second}: wanted two different labels from 0 to {size - 1}")
+        gap, se = float(self.mean[first] - self.mean[second]), float(self.gap_se[first, second])
+        return self._make_estimate(gap, gap - self.critical * se, gap + self.critical * se, se)
+
+    def lead(self, label: int) -> Estimate:
+        """Return how far a label is ahead of the best of the others, below 0 if behind; for all labels at once.
+
+        This is the multiple comparison with the best (Hsu 1984), with ends that come from those of all pairs: the lead
+        is the least of its differences to the others, and so are the ends.
+        """
+        pairs = [self.compare(label, other) for other in range(len(self.mean)) if other != label]
+        least = min(pairs, key=lambda pair: pair.value)
+        low, high = min(pair.low for pair in pairs), min(pair.high for pair in pairs)
+        return self._make_estimate(least.value, low, max(high, least.value), least.se)
+
+    def _make_estimate(self, value: float, low: float, high: float, se: float) -> Estimate:
+        known = se > 0 and not self.note
+        return Estimate(
+            value=value,
+            low=low if known else value,
+            high=high if known else value,
+            se=se,
+            n_clusters=self.n_clusters,
+            n_rows=self.n_clusters,
+            level=self.level,
+            mde=(self.critical + float(special.ndtri(POWER))) * se,
+            method="bootstrap" if known else "none",
+            note=self.note or ("" if known else NO_VARIATION),
+        )
 
 
 def draw_cluster_weights(
@@ -248,6 +284,7 @@ def estimate_ranks(
         n_clusters=n_clusters,
         level=level,
         critical=critical,
+        gap_se=np.where(known, se, 0.0),
         note=ONE_CLUSTER if n_clusters == 1 else "",
     )
 

@@ -93,6 +93,43 @@ def test_rank_intervals_hold_all_at_once():
     assert held / 300 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 300)
 
 
+def test_all_differences_and_leads_hold_at_once_however_unequal_participation_is():
+    """Labels take part in a third to all of the deals, with up to three rows in each."""
+    rng = np.random.default_rng(18)
+    truth, share, held, led = np.array([0.5, 0.5, 0.3, 0.0]), np.array([1.0, 0.35, 0.7, 0.5]), 0, 0
+    lead = np.array([0.0, 0.0, -0.2, -0.5])
+    runs, deals = 200, 120
+    for run in range(runs):
+        rows = rng.binomial(3, share, (deals, 4))
+        deal, label = np.repeat(np.indices(rows.shape).reshape(2, -1), rows.ravel(), axis=1)
+        lean = 0.5 * rng.normal(size=(deals, 4)) + rng.normal(size=(deals, 1))
+        values = truth[label] + lean[deal, label] + rng.normal(size=len(label))
+        ranks = stats.estimate_ranks(values, label, deal, rng=run, n_boot=300)
+        pairs = [(i, j, ranks.compare(i, j)) for i in range(4) for j in range(4) if i != j]
+        held += all(pair.low <= truth[i] - truth[j] <= pair.high for i, j, pair in pairs)
+        leads = [ranks.lead(i) for i in range(4)]
+        led += all(found.low <= lead[i] <= found.high for i, found in enumerate(leads))
+        assert max(found.value for found in leads) >= 0
+    assert 0.95 - 3 * np.sqrt(0.95 * 0.05 / runs) <= held / runs
+    assert led >= held
+
+
+def test_joint_differences_are_those_of_paired_means_with_a_wider_interval():
+    games = play(np.random.default_rng(19), tournaments=1, deals=200, skills=[1.0, 0.0, 0.5])
+    values, labels, clusters = rank_rows(games, 0)
+    ranks = stats.estimate_ranks(values, labels, clusters, rng=1)
+    one, two = (labels == label for label in (0, 2))
+    alone = stats.compare_paired(values[one], values[two], clusters[one], clusters[two])
+    joint = ranks.compare(0, 2)
+    assert (joint.value, joint.se) == pytest.approx((alone.value, alone.se))
+    assert joint.half_width == pytest.approx(ranks.critical * alone.se)
+    assert joint.half_width > alone.half_width
+    assert ranks.lead(0).value == pytest.approx(joint.value)
+    assert ranks.lead(1).value == pytest.approx(-ranks.compare(0, 1).value)
+    with pytest.raises(InputError, match="two different labels"):
+        ranks.compare(1, 1)
+
+
 def test_clear_ranks_are_found_and_permute():
     games = play(np.random.default_rng(9), tournaments=1, deals=400, skills=[1.0, 0.0, 2.0])
     values, labels, clusters = rank_rows(games, 0)
