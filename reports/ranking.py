@@ -163,8 +163,8 @@ def shares_section(
         (
             Plot("shares", "Win share", lambda narrow: draw(narrow=narrow), say.describe_evidence(shares)),
             Table("results", "Results", results, TABLE_CAPTION, say.LABELS),
-            Table("ranks", "Between which places each may be", ranks, "All intervals hold at once with 95 %.",
-                  say.RANKS),
+            Table("ranks", "Between which places each may be", ranks,
+                  "All intervals hold at once with 95 %, of places and of leads (in win share).", say.RANKS),
             Table("leads", "Lead over the next in rank", leads, TABLE_CAPTION, say.LABELS, signed=True),
         ),
     )  # fmt: skip

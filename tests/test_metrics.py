@@ -231,6 +231,10 @@ def test_ranks_and_cycles_are_those_of_the_planted_order(planted: Run) -> None:
     for _, rows in ranks.groupby("players"):
         assert list(rows["spec"]) == [STRONG, ODD, WEAK]
         assert list(rows["rank"]) == list(rows["rank_low"]) == list(rows["rank_high"]) == [1, 2, 3]
+        first = pick(metrics.leads(planted), players=rows["players"].iloc[0], spec=STRONG)
+        assert rows["lead"].iloc[0] == pytest.approx(first["estimate"])
+        assert rows["lead_low"].iloc[0] < first["low"]
+        assert (rows["lead_high"].iloc[1:] < 0).all()
     cycles = metrics.cycles(planted)
     assert list(cycles["players"]) == [2, 3]
     assert (cycles["low"] <= 0.01).all()

@@ -78,7 +78,8 @@ def ranks(run: Run) -> pd.DataFrame:
     -------
     DataFrame
         A row a player count and strategy, best first: `rank`, `rank_low` and `rank_high` (between which places it may
-        be; who may have place 1 may be the best), `n_deals` and `note`. See `azulsim.stats.estimate_ranks`.
+        be; who may have place 1 may be the best), `lead`, `lead_low` and `lead_high` (win share less that of the best
+        of the others, with a joint interval), `n_deals` and `note`. See `azulsim.stats.estimate_ranks`.
     """
     outcome = OUTCOMES["win_share"]
     sums = collect(run, [outcome], BY, lineups="mixed")
@@ -89,11 +90,14 @@ def ranks(run: Run) -> pd.DataFrame:
         means = group.total[:, 0] / count
         found = estimate_ranks(means, group.group, group.deal, sizes=count, n_labels=len(rows), rng=RANK_SEED)
         part = rows.assign(rank=found.rank, rank_low=found.low, rank_high=found.high)
+        ahead = [found.lead(label) for label in range(len(rows))]
+        part = part.assign(**{f"lead{end}": [getattr(one, name) for one in ahead] for end, name in LEAD_ENDS.items()})
         parts.append(part.assign(n_deals=found.n_clusters, note=found.note).sort_values("rank", kind="stable"))
-    columns = [*sums.keys, "rank", "rank_low", "rank_high", "n_deals", "note"]
+    columns = [*sums.keys, "rank", "rank_low", "rank_high", *(f"lead{end}" for end in LEAD_ENDS), "n_deals", "note"]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
+LEAD_ENDS = {"": "value", "_low": "low", "_high": "high"}
 RANK_SEED = 0
 """Of the bootstrap behind rank intervals, so that the same run gives the same page."""
 

@@ -109,7 +109,10 @@ def describe_rules_shown(run: Run) -> tuple[str, ...]:
             "tables about all.",)  # fmt: skip
 
 
-RANKS = {"rank": "place", "rank_low": "at best", "rank_high": "at worst"}
+RANKS = {
+    **{"rank": "place", "rank_low": "at best", "rank_high": "at worst"},
+    **{"lead": "ahead of the best other by", "lead_low": "at least", "lead_high": "at most"},
+}
 """Headings for the columns of `metrics.ranks`."""
 TRAITS = {**{name: LABELS[name] for name in metrics.FINGERPRINT}, "tiles": "tiles taken a move"}
 """Words for the traits of a fingerprint."""
