@@ -182,9 +182,10 @@ def _count_colors(run: Run, cells: Sequence[Cell], rules: Rules, most: int) -> t
     """Return, for each full deal, cell, seating, deal, round and the number of tiles of each color, (rows, 5)."""
     width = rules.n_displays(cells[0].players) * rules.tiles_per_display
     numbers = [cell.index for cell in cells]
+    chosen = f"cell IN ({', '.join(map(str, numbers))})"
     table = run.fetch(f"""
         SELECT cell::BIGINT AS cell, seating::BIGINT AS seating, deal::BIGINT AS deal, round::BIGINT AS round, displays
-def _count_colors(run: Run, cells: Sequence[Cell], rules: Rules, most: int) -> tuple[Array, ...]:
+        FROM rounds WHERE seat = 0 AND NOT is_short AND round <= {int(most)} AND {chosen}
             AND game BETWEEN {game_id(min(numbers), 0, 0)} AND {game_id(max(numbers) + 1, 0, 0)}""")
     cell, seating, deal, number = (table.column(name).to_numpy() for name in ("cell", "seating", "deal", "round"))
     pieces = [np.zeros(0, np.uint8)]
