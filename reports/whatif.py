@@ -39,7 +39,7 @@ PANELS = {
 """Words for outcomes where there is little room."""
 SHORT = 18
 """Most letters of the name of a set of rules in a figure; longer ones get a letter."""
-FEW = 3
+FEW = 2
 """So many sets of rules, strategies and tunings are told one by one in the answer."""
 SEAT = "seat_0_win_share"
 TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
@@ -131,14 +131,27 @@ def describe_changes(differences: pd.DataFrame, baseline: str) -> str:
     groups = list(changes.groupby(["rules", "spec", "tuning"], sort=False))
     if len(groups) <= FEW:
         parts = [describe_group(rows, match(seats, key), word) for key, rows in groups]
-        return f"Against {baseline}, {'; '.join(parts)}."
+        return f"Against {baseline}, {'; '.join(parts)}{describe_wins(differences)}."
     low, high = (changes.loc[changes["estimate"].agg(end)] for end in ("idxmin", "idxmax"))
-    seen = f"; a change of the win share of seat 0 is seen in {count_seen(seats)} of them" if len(seats) else ""
+    n_seen = count_seen(seats) or "none"
+    seen = f"; a change of the win share of seat 0 is seen in {n_seen} of them" if len(seats) else ""
     return (
         f"Against {baseline}, over {len(changes)} comparisons, the {word} changes by between "
         f"{describe_difference(low)} ({name_comparison(low)}) and {describe_difference(high)} "
-        f"({name_comparison(high)}){seen}."
+        f"({name_comparison(high)}){seen}{describe_wins(differences)}."
     )
+
+
+def describe_wins(differences: pd.DataFrame) -> str:
+    """Say whose wins change most, where different strategies meet."""
+    wins = differences[differences["outcome"] == "win_share"]
+    if wins.empty:
+        return ""
+    seen = wins[wins["p_holm"] < ALPHA]
+    if seen.empty:
+        return "; no change is seen in the wins of any strategy"
+    most = seen.loc[seen["estimate"].abs().idxmax()]
+    return f"; the wins of {most['spec']} change most, by {describe_difference(most)} ({name_comparison(most)})"
 
 
 def match(frame: pd.DataFrame, key: tuple[str, str, str]) -> pd.DataFrame:

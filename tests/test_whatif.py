@@ -20,7 +20,7 @@ from azulsim.catalog import find, load_module
 from azulsim.cli import app
 from azulsim.config import flatten_keys
 from azulsim.errors import InputError
-from azulsim.experiment import Experiment, make_experiment
+from azulsim.experiment import Experiment, make_experiment, read_experiment
 from azulsim.log import Run, read_run
 from azulsim.log.outcomes import GAME_OUTCOMES
 from azulsim.metrics.whatif import FIXED, MIXED, RETUNED
@@ -61,7 +61,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Run:
     experiment = Experiment(
         name="mixed",
         strategies=["greedy", "uniform", "floor_averse"],
-        deals=40,
+        deals=200,
         grid={"rules.floor_penalties": [[-1, -1, -2, -2, -2, -3, -3], [0]]},
     )
     return azulsim.run(experiment, out=tmp_path_factory.mktemp("runs") / "mixed", jobs=1, progress=False)
@@ -197,7 +197,7 @@ def test_where_strategies_meet_games_and_the_wins_of_each_are_compared(mixed: Ru
     best = games.groupby(["game", "free"])["score"].max().groupby("free").mean()
     assert whole["estimate"]["winner_score"] == pytest.approx(best[True] - best[False])
     assert whole["changed"]["floor_paid"] == 0.0
-    assert whole["n"]["winner_score"] == 40 * 3 * 2 * 2
+    assert whole["n"]["winner_score"] == 200 * 3 * 2 * 2
     ended = games[games["termination"] == "ROW_COMPLETED"]
     enders = ended.groupby(["game", "free"])["is_ender"].any().groupby("free").size()
     assert whole["n"]["ender_wins"] == enders.sum()
@@ -286,6 +286,13 @@ def test_what_cannot_be_compared_is_refused(whatif: dict[str, Any], complaint: s
     assert "\n" not in str(found.value)
 
 
+@pytest.mark.parametrize("name", ["floor-penalty", "bonus-values", "displays", "marker-price", "gray-or-colored"])
+def test_shipped_questions_about_rules_compare_them(name: str) -> None:
+    experiment = read_experiment(name)
+    assert experiment.reports[0] == "whatif"
+    assert Rules() in {cell.rules for cell in experiment.plan().cells}, "against the printed rules"
+
+
 def test_one_set_of_rules_is_not_compared() -> None:
     with pytest.raises(InputError, match="the grid varies none"):
         Experiment(lineup=["greedy"], whatif={})
@@ -360,6 +367,7 @@ def test_alternatives_by_value_and_by_file(tmp_path: Path) -> None:
     assert kinds == ["bonus.color=12", "starter_bonus=-2", "starter_bonus=2"]
     assert set(found.differences["outcome"]) == {"seat_0_win_share"}
     assert list(found.crossings["tried_from"]) == [-2]
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["crossings"][0]["key"] == "starter_bonus"
     assert "The win share of seat 0 is fair at 2 players (greedy) with " in str(found)
     assert "--solve rules.starter_bonus --target fair --values -2,0,2 --outcome seat_0_win_share" in found.again
 
@@ -441,6 +449,11 @@ def test_page_answers_first_and_says_what_was_done(real: Run, written: Written) 
     caption = document["figures"]["changes"]["caption"]
     assert "The same in all games: rounds" in caption
     assert "smallest detectable difference" in caption
+
+
+def test_page_of_a_field_tells_whose_wins_change(mixed: Run) -> None:
+    answer = make_report(load_module(find("reports", "whatif")), mixed).answer[0]
+    assert re.search(r"; the wins of \w+ change most, by \S+ percentage points \(.* at 2 players \(\w+\)\)\.$", answer)
 
 
 def test_a_run_with_one_set_of_rules_has_nothing_to_compare(tmp_path: Path) -> None:
