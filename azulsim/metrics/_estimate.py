@@ -236,8 +236,8 @@ def correlate(sums: Sums, outcome: Outcome, *, is_squared: bool) -> pd.DataFrame
     The five outcomes of `sums` are x, y, x^2, y^2 and x y. The error is that of the linearized correlation, summed by
     deal. Groups in which x or y never varies have none.
     """
-    means, _ = _means(sums)
-    x, y, xx, yy, xy = (np.where(np.isfinite(column), column, 0.0) for column in means.T)
+    size = np.maximum(np.bincount(sums.group, sums.count[:, 0], len(sums.keys)), 1)
+    x, y, xx, yy, xy = (np.bincount(sums.group, column, len(sums.keys)) / size for column in sums.total.T)
     spread = np.sqrt(np.maximum((xx - x * x) * (yy - y * y), 0.0))
     varies = (xx - x * x > 1e-12 * np.maximum(xx, 1)) & (yy - y * y > 1e-12 * np.maximum(yy, 1))
     groups = np.flatnonzero(varies)

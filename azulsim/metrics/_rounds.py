@@ -1,4 +1,4 @@
-"""The rounds of a run as arrays, a row a round and a column a seat, and sums of them by group and deal.
+"""The rounds of a run as arrays, a row a seat and a column a round, and sums of them by group and deal.
 
 What compares the seats of a round (who leads) joins and groups sixteen million rows for a million games, which takes
 DuckDB five times as long as reading them. The tables come in canonical order, so that NumPy only has to fold them.
@@ -32,17 +32,17 @@ class Stretch:
     deal: Array
     """Shape (games,): the deal, unique across player counts."""
     place: Array
-    """Shape (games, seats): row of `Places.group`, which says who sits there."""
+    """Shape (seats, games): row of `Places.group`, which says who sits there."""
     win_share: Array
     margin: Array
-    """Shape (games, seats): how the game ended."""
+    """Shape (seats, games): how the game ended."""
     game: Array
     """Shape (rounds,): which game, counted from 0."""
     round: Array
     starter: Array
     """Shape (rounds,): seat that started it."""
     score: Array
-    """Shape (rounds, seats): scores after it, before the bonuses of the end."""
+    """Shape (seats, rounds): scores after it, before the bonuses of the end."""
 
     @property
     def is_last(self) -> Array:
@@ -110,12 +110,12 @@ def _read_cells(run: Run, players: int, cells: list[int], places: Places) -> Ite
     games = run.games(columns=["game", "cell", "deal", "seating", "score", "win_share"], filters=filters)
     rounds = run.rounds(columns=["game", "round", "starter", "score_after"], filters=filters)
     final, share, after = (
-        frame[name].to_numpy().reshape(-1, players)
+        np.ascontiguousarray(frame[name].to_numpy(np.float64).reshape(-1, players).T)
         for frame, name in ((games, "score"), (games, "win_share"), (rounds, "score_after"))
     )
     games, rounds = games.iloc[::players], rounds.iloc[::players]
     cell, deal, seating = (games[name].to_numpy(np.int64) for name in ("cell", "deal", "seating"))
-    place = (places.first[cell] + seating * players)[:, None] + np.arange(players)
+    place = places.first[cell] + seating * players + np.arange(players)[:, None]
     names, names_of_rounds = games["game"].to_numpy(), rounds["game"].to_numpy()
     number, starter = rounds["round"].to_numpy(np.int64), rounds["starter"].to_numpy(np.int64)
     for at in range(0, len(names), CHUNK):
@@ -123,21 +123,20 @@ def _read_cells(run: Run, players: int, cells: list[int], places: Places) -> Ite
         low, high = np.searchsorted(names_of_rounds, [names[part][0], names[part][-1] + 1])
         yield Stretch(
             deal=(players << 32) + deal[part],
-            place=place[part],
-            win_share=share[part],
-            margin=find_leads(final[part]),
+            place=place[:, part],
+            win_share=share[:, part],
+            margin=find_leads(final[:, part]),
             game=np.searchsorted(names[part], names_of_rounds[low:high]),
             round=number[low:high],
             starter=starter[low:high],
-            score=after[low:high].astype(np.int64),
+            score=after[:, low:high],
         )
 
 
 def find_leads(score: Array) -> Array:
-    """Return each seat's score minus the best of the others, for (rows, seats)."""
-    second, best = np.partition(score, score.shape[1] - 2, axis=1)[:, -2:].T
-    lead: Array = score - np.where(score == best[:, None], second[:, None], best[:, None])
-    return lead
+    """Return each seat's score minus the best of the others, for (seats, ...)."""
+    others = (np.delete(score, seat, axis=0).max(axis=0) for seat in range(len(score)))
+    return np.stack([own - best for own, best in zip(score, others, strict=True)])
 
 
 class Adder:
@@ -155,22 +154,22 @@ class Adder:
         Parameters
         ----------
         group
-            Shape (rows, seats): the group of each seat; -1: none.
+            Shape (seats, rows): the group of each seat; -1: none.
         deal, number
             Shape (rows,): the deal and the whole number.
         counts, totals
-            Each outcome's count and total, of shape (rows, seats).
+            Each outcome's count and total, of shape (seats, rows); a single count is that of all outcomes.
         """
         number = np.zeros(len(deal), np.int64) if number is None else number
-        seats = group.shape[1]
+        seats = len(group)
         # Many outcomes have the same count: each column is summed once.
         columns = {id(column): column for column in (*counts, *totals)}
-        if (group == group[:, :1]).all():
-            columns = {key: column.sum(axis=1) for key, column in columns.items()}
-            group = group[:, 0]
+        if (group == group[0]).all():
+            columns = {key: column.sum(axis=0) for key, column in columns.items()}
+            group = group[0]
         else:
             columns = {key: column.ravel() for key, column in columns.items()}
-            group, deal, number = group.ravel(), np.repeat(deal, seats), np.repeat(number, seats)
+            group, deal, number = group.ravel(), np.tile(deal, seats), np.tile(number, seats)
         inside = group >= 0
         if not inside.all():
             columns = {key: column[inside] for key, column in columns.items()}
@@ -191,17 +190,19 @@ class Adder:
 
     def finish(self, places: Places, outcomes: Sequence[str], number: str = "") -> Sums:
         """Return the sums; `number` names the column of the whole number."""
-        none, empty = np.zeros(0, np.int64), np.zeros((len(outcomes), 0))
-        columns = zip((none, none, empty, empty), *self.parts, strict=True)
-        group, deal, count, total = (np.concatenate(parts, axis=-1) for parts in columns)
+        if not self.parts:
+            nothing, empty = np.zeros(0, np.int64), np.zeros((0, len(outcomes)))
+            keys = places.keys[:0].assign(**{number: nothing} if number else {})
+            return Sums(keys, tuple(outcomes), nothing, nothing, empty, empty)
+        group, deal, count, total = (np.concatenate(parts, axis=-1) for parts in zip(*self.parts, strict=True))
         order = np.lexsort((deal, group))
         group, deal = group[order], deal[order]
-        is_first = np.append(True, (np.diff(group) != 0) | (np.diff(deal) != 0))[: len(group)]
+        is_first = np.append(True, (np.diff(group) != 0) | (np.diff(deal) != 0))
         first = np.flatnonzero(is_first)
-        cell = np.cumsum(is_first) - 1
-        count, total = (
-            np.stack([np.bincount(cell, row[order], len(first)) for row in column], axis=1) for column in (count, total)
-        )
+        cell = np.empty(len(order), np.int64)
+        cell[order] = np.cumsum(is_first) - 1
+        count, total = (np.stack([np.bincount(cell, row, len(first)) for row in column]).T for column in (count, total))
+        count = np.broadcast_to(count, total.shape)
         known, codes = np.unique(group[first], return_inverse=True)
         keys = places.keys.iloc[known // self.n_numbers].reset_index(drop=True)
         if number:

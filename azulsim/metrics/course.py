@@ -71,9 +71,7 @@ def standings(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all", mos
     Outcomes of `STANDINGS`, beside the fair share 1/players (column `fair`). Taken by strategy they say: when it leads,
     when it is last. Association: who leads may be the better player. Needs depth `rounds`.
     """
-    sums = fold(run, by, lineups, most).rounds
-    outcomes = list(STANDINGS.values())
-    frame = estimate(_choose(sums, range(len(outcomes))), outcomes)
+    frame = estimate(fold(run, by, lineups, most).standings, list(STANDINGS.values()))
     if "players" in frame:
         frame["fair"] = (1 / frame["players"]).where(frame["unit"] == "share")
     return frame
@@ -96,7 +94,7 @@ def decided_by_lead(
     with its win share and with its final margin, and the plain correlation of its score with its win share. The lead is
     one number of a position, so that what is decided is at least the squared correlation. Needs depth `rounds`.
     """
-    sums = fold(run, by, lineups, most).rounds
+    sums = fold(run, by, lineups, most).moments
     columns = list(sums.outcomes)
     parts = []
     for name, (x, y) in PAIRS.items():
@@ -110,8 +108,10 @@ def decided_by_lead(
 class Folded(NamedTuple):
     """Sums made in one pass over the rounds."""
 
-    rounds: Sums
-    """By round: the outcomes of `STANDINGS`, then `MOMENTS`."""
+    standings: Sums
+    """By round: the outcomes of `STANDINGS`."""
+    moments: Sums
+    """By round: `MOMENTS`, from which come the outcomes of `DECIDED`."""
     games: Sums
     """The outcomes of `COURSE`."""
     starts: Sums
@@ -128,54 +128,54 @@ def _fold(run: Run, by: tuple[str, ...], lineups: Lineups, most: int) -> Folded:
     """Sum as `fold` does; kept for a while, because reports need all of it."""
     require_depth(run, "rounds", "the course of a game")
     places, seats = list_places(run, by, lineups), list_places(run, (*by, "seat"), lineups)
-    rounds, games, starts = Adder(most + 1), Adder(), Adder()
+    standing, moments, games, starts = Adder(most + 1), Adder(most + 1), Adder(), Adder()
     for stretch in read_stretches(run, places):
-        _add_rounds(rounds, stretch, places.group, most)
+        _add_rounds(standing, moments, stretch, places.group, most)
         _add_games(games, stretch, places.group)
         _add_starts(starts, stretch, seats.group)
     return Folded(
-        rounds.finish(places, [*STANDINGS, *MOMENTS], "round"),
+        standing.finish(places, list(STANDINGS), "round"),
+        moments.finish(places, MOMENTS, "round"),
         games.finish(places, list(COURSE)),
         starts.finish(seats, ["y", "x", "xx", "xy"]),
     )
 
 
-def _add_rounds(adder: Adder, stretch: Stretch, group: Array, most: int) -> None:
+def _add_rounds(standing: Adder, moments: Adder, stretch: Stretch, group: Array, most: int) -> None:
     rows = np.flatnonzero(~stretch.is_last & (stretch.round <= most))
-    game, score = stretch.game[rows], stretch.score[rows]
+    game, score = stretch.game[rows], stretch.score[:, rows]
     lead, (first, last) = find_leads(score), _share_ends(score)
-    won, margin = stretch.win_share[game], stretch.margin[game]
-    totals = [first * won, last * won, first * lead, lead, lead**2, won, won**2, margin, margin**2, score, score**2]
-    totals += [lead * won, lead * margin, score * won]
-    counts = [first, last, first] + [np.ones(score.shape)] * len(MOMENTS)
-    adder.add(group[stretch.place[game]], stretch.deal[game], counts, totals, stretch.round[rows])
+    won, margin = stretch.win_share[:, game], stretch.margin[:, game]
+    where = group[stretch.place[:, game]], stretch.deal[game]
+    standing.add(*where, [first, last, first], [first * won, last * won, first * lead], stretch.round[rows])
+    totals = [lead, lead**2, won, won**2, margin, margin**2, score, score**2, lead * won, lead * margin, score * won]
+    moments.add(*where, [np.ones(score.shape)], totals, stretch.round[rows])
 
 
 def _add_games(adder: Adder, stretch: Stretch, group: Array) -> None:
-    alone = (stretch.score == stretch.score.max(axis=1, keepdims=True)).sum(axis=1) == 1
-    game, leader = stretch.game[alone], stretch.score[alone].argmax(axis=1)
+    alone = (stretch.score == stretch.score.max(axis=0)).sum(axis=0) == 1
+    game, leader = stretch.game[alone], stretch.score[:, alone].argmax(axis=0)
     is_change = (leader[1:] != leader[:-1]) & (game[1:] == game[:-1])
-    changes = np.bincount(game[1:][is_change], minlength=len(stretch.place))
-    first, _ = _share_ends(stretch.score[stretch.is_last])
+    changes = np.bincount(game[1:][is_change], minlength=stretch.place.shape[1])
+    first, _ = _share_ends(stretch.score[:, stretch.is_last])
     ones = np.ones(stretch.place.shape)
-    totals = [ones * changes[:, None], first * stretch.win_share]
-    adder.add(group[stretch.place], stretch.deal, [ones, first], totals)
+    adder.add(group[stretch.place], stretch.deal, [ones, first], [ones * changes, first * stretch.win_share])
 
 
 def _add_starts(adder: Adder, stretch: Stretch, group: Array) -> None:
-    n_games, seats = stretch.place.shape
+    seats, n_games = stretch.place.shape
     later = stretch.round > 1
-    starts = np.bincount(stretch.game[later] * seats + stretch.starter[later], minlength=n_games * seats)
-    x = starts.reshape(n_games, seats).astype(float)
-    x -= x.mean(axis=1, keepdims=True)
-    y, ones = stretch.win_share, np.ones(x.shape)
-    adder.add(group[stretch.place], stretch.deal, [ones] * 4, [y, x, x * x, x * y])
+    starts = np.bincount(stretch.starter[later] * n_games + stretch.game[later], minlength=n_games * seats)
+    x = starts.reshape(seats, n_games).astype(float)
+    x -= x.mean(axis=0)
+    y = stretch.win_share
+    adder.add(group[stretch.place], stretch.deal, [np.ones(x.shape)], [y, x, x * x, x * y])
 
 
 def _share_ends(score: Array) -> tuple[Array, Array]:
     """Return each seat's part in the first place and in the last one: 1/k for each of k that share it, else 0."""
-    ends = (score == edge[:, None] for edge in (score.max(axis=1), score.min(axis=1)))
-    first, last = (end / end.sum(axis=1, keepdims=True) for end in ends)
+    ends = (score == edge for edge in (score.max(axis=0), score.min(axis=0)))
+    first, last = (end / end.sum(axis=0) for end in ends)
     return first, last
 
 

@@ -155,7 +155,7 @@ def color_scarcity(
         index, seating, deal, number, counts = _count_colors(run, cells, rules, most)
         if not len(counts):
             continue
-        group = places.group[(places.first[index] + seating * players)[:, None] + np.arange(players)]
+        group = places.group[places.first[index] + seating * players + np.arange(players)[:, None]]
         expected |= dict.fromkeys(np.unique(group).tolist(), law)
         squares = ((counts - counts.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         ones = np.ones(group.shape)
@@ -164,8 +164,8 @@ def color_scarcity(
             counts.max(axis=1),
             squares / law[3] if np.isfinite(law[3]) else np.zeros(len(deal)),
         )
-        totals = [ones * column[:, None] for column in columns]
-        adder.add(group, (players << 32) + deal, [ones] * 3, totals, number)
+        totals = [ones * column for column in columns]
+        adder.add(group, (players << 32) + deal, [ones], totals, number)
     outcomes = list(OFFER.values())
     sums = adder.finish(places, list(OFFER), "round")
     frame = estimate(sums, outcomes)

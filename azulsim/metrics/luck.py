@@ -103,7 +103,7 @@ def _tabulate(run: Run, cells: Sequence[Cell], outcome: Judge) -> Array:
         values = games[column].to_numpy(np.float64).reshape(-1, n)
         deal, seating = (games[name].to_numpy(np.int64)[::n] for name in ("deal", "seating"))
         if outcome == "margin":
-            values = find_leads(values)
+            values = find_leads(values.T).T
         deals, code = np.unique(deal, return_inverse=True)
         table = np.full((len(deals), n, n), np.nan)
         for number in _list_rotations(cell):
