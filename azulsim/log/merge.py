@@ -10,7 +10,7 @@ from azulsim.errors import InputError
 from azulsim.log.differences import find_differences
 from azulsim.log.manifest import Commit, Manifest, dump_json, find_gaps, read_commits, read_manifest, table_path
 from azulsim.log.read import Run, read_run
-from azulsim.log.store import locate, make_folder, put_file, writing
+from azulsim.log.store import locate, make_folder, put_file, sync_files, writing
 from azulsim.log.write import create_run, write_manifest
 
 
@@ -107,6 +107,7 @@ def _copy_shard(source: _Source, commit: Commit, target: Path) -> None:
         make_folder(path.parent)
         with writing(path):
             path.write_bytes(table_path(source.folder, table, commit.shard).read_bytes())
+        sync_files([path])
     put_file(target / "commits" / f"{commit.shard}.json", dump_json(commit))
 
 

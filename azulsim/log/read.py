@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from azulsim.errors import InputError, did_you_mean
 from azulsim.log.manifest import Cell, Commit, Manifest, find_gaps, read_commits, read_manifest, table_path
-from azulsim.log.store import is_store, locate, system_of
+from azulsim.log.store import is_store, locate, open_system
 from azulsim.rules import Rules
 from azulsim.schema import (
     CELL_SHIFT,
@@ -331,7 +331,7 @@ class Run:
         connection = duckdb.connect()
         connection.execute("SET enable_progress_bar = false")
         if is_store(self.path):
-            connection.register_filesystem(system_of(self.path))
+            connection.register_filesystem(open_system(self.path, {name for c in self.commits for name in c.tables}))
         connection.register("cells", self.cells)
         connection.register("seats", self.seats)
         return connection

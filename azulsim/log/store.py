@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -56,6 +56,19 @@ def is_store(path: Path) -> bool:
 def system_of(path: Path) -> Any:
     """Return the fsspec file system of a path on an object store."""
     return cast("UPath", path).fs
+
+
+def open_system(folder: Path, inner: Iterable[str]) -> Any:
+    """Return an fsspec file system that reads from a run folder on an object store, for files that change no more.
+
+    It knows the sizes of all files in the inner folders beforehand, as asking for each takes a request.
+    """
+    system = system_of(folder)
+    reading = type(system)(**{**system.storage_options, "use_listings_cache": True}, skip_instance_cache=True)
+    for name in inner:
+        with suppress(FileNotFoundError):
+            reading.ls(cast("UPath", folder / name).path, detail=True)
+    return reading
 
 
 def make_folder(folder: Path) -> None:
@@ -135,8 +148,30 @@ def put_whole(path: Path, data: bytes) -> None:
         return
     part = path.with_name(f"{path.name}.part")
     put_file(part, data)
+    sync_files([part])
     with writing(path):
         part.replace(path)
+    sync_files([path.parent])
+
+
+def sync_files(paths: Iterable[Path]) -> None:
+    """Wait until files are on the disk itself, so that what is written from now on is never there without them.
+
+    Object stores answer when a file is safe.
+
+    Raises
+    ------
+    RunError
+        If the disk cannot take them.
+    """
+    for path in paths:
+        if not is_store(path):
+            with writing(path):
+                handle = os.open(path, os.O_RDONLY)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
 
 
 @contextmanager

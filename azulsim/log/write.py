@@ -21,7 +21,7 @@ import xxhash
 
 from azulsim.errors import InputError
 from azulsim.log.manifest import Commit, Manifest, Part, Shard, dump_json, table_path
-from azulsim.log.store import is_store, list_folder, make_folder, put_file, put_whole
+from azulsim.log.store import is_store, list_folder, make_folder, put_file, put_whole, sync_files
 from azulsim.schema import FAILURES, NOT_LOGGED, TABLES, Column, Depth, Table, stored_at
 
 Array = npt.NDArray[Any]
@@ -49,6 +49,7 @@ def create_run(folder: Path, manifest: Manifest, experiment_toml: str) -> None:
     make_folders(folder, manifest)
     put_file(folder / "experiment.toml", experiment_toml.encode())
     put_file(folder / "environment.json", (json.dumps(describe_environment(), indent=1) + "\n").encode())
+    sync_files([folder / "experiment.toml", folder / "environment.json"])
     write_manifest(folder, manifest)
 
 
@@ -120,6 +121,7 @@ def write_shard(
     }
     if failures:
         parts["failures"] = _write_failures(table_path(folder, "failures", shard.name), failures)
+    sync_files(table_path(folder, name, shard.name) for name in parts)  # a marker is never there without them
     games = tables["games"]
     is_first_seat = games["seat"] == 0
     commit = Commit(
