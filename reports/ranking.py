@@ -36,7 +36,10 @@ def build(run: Run) -> Report:
     ranks = metrics.ranks(run)
     results = order_by_rank(results, ranks)
     cycles, nash, fits = metrics.cycles(run), metrics.nash_averages(run), metrics.rating_fits(run)
-    sentence, numbers = name_best(shown, say.keep_first_rules(leads), say.keep_first_rules(ranks))
+    payoffs, ratings = metrics.payoffs(run), order_by_rank(metrics.ratings(run), ranks)
+    partial = list_partial(say.keep_first_rules(payoffs))
+    best = say.keep_first_rules(ratings) if partial else None
+    sentence, numbers = name_best(shown, say.keep_first_rules(leads), say.keep_first_rules(ranks), best, partial)
     return Report(
         name="ranking",
         title=TITLE,
@@ -49,8 +52,8 @@ def build(run: Run) -> Report:
         ),
         sections=(
             shares_section(results, shares, ranks, leads, looks, order),
-            payoffs_section(run, order, cycles, nash),
-            ratings_section(order_by_rank(metrics.ratings(run), ranks), fits, looks, order),
+            payoffs_section(payoffs, order, cycles, nash),
+            ratings_section(ratings, fits, looks, order),
         ),
         how_to_read=(
             "Win share: 1/k for each of k winners, else 0. The fair share is one divided by the number of players.",
@@ -112,8 +115,20 @@ def nothing_to_rank(run: Run) -> Report:
     )
 
 
-def name_best(shown: pd.DataFrame, leads: pd.DataFrame, ranks: pd.DataFrame) -> tuple[str, dict[str, object]]:
-    """Name the strategy with the greatest win share at each player count."""
+def list_partial(payoffs: pd.DataFrame) -> list[int]:
+    """List the player counts at which some two strategies never met."""
+    found = []
+    for players, rows in payoffs.groupby("players", sort=True):
+        n = len(set(rows["spec"]) | set(rows["opponent"]))
+        if len(rows) < n * (n - 1):
+            found.append(int(str(players)))
+    return found
+
+
+def name_best(
+    shown: pd.DataFrame, leads: pd.DataFrame, ranks: pd.DataFrame, ratings: pd.DataFrame | None, partial: list[int]
+) -> tuple[str, dict[str, object]]:
+    """Name the strategy with the greatest win share at each player count, and where not all met the best rated too."""
     parts: list[str] = []
     numbers: dict[str, object] = {}
     for players, rows in shown.groupby("players", sort=True):
@@ -127,6 +142,10 @@ def name_best(shown: pd.DataFrame, leads: pd.DataFrame, ranks: pd.DataFrame) -> 
         if others:
             named = join_words(others) if len(others) < 3 else f"{others[0]} and {len(others) - 1} others"
             standing = f"not to be told from {named}"
+        if players in partial and ratings is not None:
+            rated = ratings[ratings["players"] == players].sort_values("estimate", ascending=False, kind="stable")
+            first, second = (f"{row['spec']}, {format_estimate(row, signed=True)}" for _, row in rated[:2].iterrows())
+            standing = f"while the ratings put {first}, before {second}"
         fair = format_number(100 / int(str(players)), 0)
         parts.append(f"{best['spec']} at {players} players, {format_estimate(best)} where {fair} is fair, {standing}")
         numbers[f"{players}_players"] = {
@@ -137,7 +156,10 @@ def name_best(shown: pd.DataFrame, leads: pd.DataFrame, ranks: pd.DataFrame) -> 
             "lead": {name: lead[name] for name in ("estimate", "low", "high", "n_deals", "mde")},
             **{name: best[name] for name in ("estimate", "low", "high", "n_deals", "mde")},
         }
-    return f"Most wins go to {'; to '.join(parts)}.", numbers
+    caution = (
+        " Not every two strategies met, so that shares were won against different opponents, for which ratings allow."
+    )
+    return f"Most wins go to {'; to '.join(parts)}.{caution if partial else ''}", numbers
 
 
 def smallest(shares: pd.DataFrame) -> str:
@@ -170,9 +192,8 @@ def shares_section(
     )  # fmt: skip
 
 
-def payoffs_section(run: Run, order: list[str], cycles: pd.DataFrame, nash: pd.DataFrame) -> Section:
+def payoffs_section(payoffs: pd.DataFrame, order: list[str], cycles: pd.DataFrame, nash: pd.DataFrame) -> Section:
     """Show who finishes ahead of whom."""
-    payoffs = metrics.payoffs(run)
     shown = say.keep_first_rules(payoffs)
     draw = partial(figures.draw_matrix, say.split_players(shown), order, label="opponent")
     return Section(
