@@ -16,7 +16,7 @@ from azulsim.errors import AzulsimError, InputError
 
 # isort: off
 # Importing a module adds its commands, in the order in which --help lists them.
-from azulsim.cli import runs, plan, questions, whatif, tune, play, positions  # noqa: F401
+from azulsim.cli import runs, plan, questions, marker, whatif, tune, play, positions  # noqa: F401
 from azulsim.cli import catalog, strategies, experiments, rules, selftest  # noqa: F401
 # isort: on
 

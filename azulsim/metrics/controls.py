@@ -10,33 +10,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from azulsim.metrics._estimate import compare_levels, contrast
 from azulsim.metrics._tables import Outcome, collect, describe_rules
 from azulsim.metrics.marker import starter_effects
 from azulsim.metrics.probes import UNITS, has_probes, tempo_sql, tempo_values
 from azulsim.schema import OTHER, TAKE, TAKE_ONLY
+from azulsim.stats import adjust_holm
 
 if TYPE_CHECKING:
     from azulsim.log import Run
 
-TOLERANCE = 3.0
-"""A control agrees if it is within so many standard errors of what is expected."""
+ALPHA = 0.0027
+"""A control that has noise fails if its p-value, corrected for the number of controls, is below that of 3 errors."""
 
-_COLUMNS = [
-    "control",
-    "rules",
-    "players",
-    "spec",
-    "outcome",
-    "expected",
-    "found",
-    "low",
-    "high",
-    "n",
-    "n_deals",
-    "verdict",
-]
+Row = tuple[object, ...]
+_KEYS = ["control", "rules", "players", "spec", "outcome"]
+_NUMBERS = ["expected", "found", "low", "high", "n", "n_deals"]
+_COLUMNS = [*_KEYS, *_NUMBERS, "gap", "se"]
+"""`gap` is what should be 0, and `se` its standard error: NaN or 0 where it has to be 0 exactly."""
 
 
 def probe_controls(run: Run) -> pd.DataFrame:
@@ -46,6 +39,8 @@ def probe_controls(run: Run) -> pd.DataFrame:
       with the next starter as otherwise, end the same, number by number. So they do where *the same player would
       start anyway*, and in all decisions where *the starter goes by rotation*.
     - *The start is handed over*: the arm that is to let another player start does so.
+    - *Holding the marker starts nothing*: where the next starter goes by rotation or by lot, arms that give the marker
+      to different players end the same, from round 2 on.
     - *Planted bonus*: where cells differ by `starter_bonus`, tempo in points differs by the bonus of the root's round
       and of the next, in roots whose games all end there. Exact for strategies that do not look at the score.
     - *Round 1*: its tempo is the effect of seat 0 in the games themselves, since the schedule assigns seats.
@@ -54,17 +49,20 @@ def probe_controls(run: Run) -> pd.DataFrame:
     -------
     DataFrame
         `control`, `rules` and `spec` (empty for all), `players`, `outcome`, `expected`, `found`, `low` and `high` (of
-        what was found, 95 %), `n`, `n_deals`, and `verdict`: `exact`, `agrees` (within 3 standard errors), `differs`.
+        what was found, 95 %), `n`, `n_deals`, and `verdict`: `exact`; `agrees`, if it is as near to what is expected as
+        chance has it (p-values corrected by Holm's method for the number of controls); or `differs`.
     """
     parts = []
     if has_probes(run, "decision"):
         parts.append(_check_zeros(run))
     if has_probes(run, "tempo"):
-        parts += [_check_bonus(run), _check_seats(run)]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
+        parts += [_check_holders(run), _check_bonus(run), _check_seats(run)]
+    rows = [row for part in parts for row in part]
+    frame = pd.DataFrame(rows, columns=_COLUMNS)
+    return frame[[*_KEYS, *_NUMBERS]].assign(verdict=_judge(frame))
 
 
-def _check_zeros(run: Run) -> pd.DataFrame:
+def _check_zeros(run: Run) -> list[Row]:
     gaps = ", ".join(
         f"abs(max({name}::DOUBLE) FILTER (arm = {TAKE}) - max({name}::DOUBLE) FILTER (arm = {TAKE_ONLY}))"
         for name in (*UNITS, "rounds")
@@ -92,31 +90,54 @@ def _check_zeros(run: Run) -> pd.DataFrame:
     SELECT players, {found}
     FROM (SELECT *, (s{OTHER} <> s{TAKE_ONLY})::DOUBLE AS moved FROM pairs)
     JOIN (SELECT DISTINCT cell, players FROM seats) USING (cell) GROUP BY players ORDER BY players"""
-    rows = []
-    for row in run.fetch(query).to_pylist():
-        for i, (control, (what, _)) in enumerate(conditions.items()):
+    counted = run.fetch(query).to_pylist()
+    rows: list[Row] = []
+    for i, (name, (what, _)) in enumerate(conditions.items()):
+        outcome = "greatest difference" if what == "gap" else "handed to somebody else"
+        for row in counted:
             if row[f"n{i}"]:
-                outcome = "greatest difference" if what == "gap" else "handed to somebody else"
-                rows.append((control, "", row["players"], "", outcome, 0.0, row[f"v{i}"], np.nan, np.nan, row[f"n{i}"],
-                             row[f"d{i}"], "exact" if row[f"v{i}"] == 0 else "differs"))  # fmt: skip
-    return pd.DataFrame(rows, columns=_COLUMNS).sort_values("control", key=lambda c: c.map([*conditions].index))
+                value = row[f"v{i}"]
+                ends = (np.nan, np.nan, row[f"n{i}"], row[f"d{i}"], value, 0.0)
+                rows.append((name, "", row["players"], "", outcome, 0.0, value, *ends))
+    return rows
 
 
-def _check_bonus(run: Run) -> pd.DataFrame:
+def _check_holders(run: Run) -> list[Row]:
+    idle = [cell.index for cell in run.manifest.cells if cell.rules.next_starter != "holder"]
+    if not idle:
+        return []
+    gaps = ", ".join(f"max({name}::DOUBLE) - min({name})" for name in (*UNITS, "rounds"))
+    query = f"""
+    SELECT players, max(gap) AS gap, count(*) AS n, count(DISTINCT deal) AS n_deals
+    FROM (
+        SELECT any_value(cell) AS cell, any_value(deal) AS deal, greatest({gaps}) AS gap
+        FROM probes WHERE kind = 'tempo' AND round > 1 AND cell IN ({", ".join(map(str, idle))})
+        GROUP BY game, round, continuation, seat
+    ) JOIN (SELECT DISTINCT cell, players FROM seats) USING (cell) GROUP BY players ORDER BY players"""
+    return [
+        ("holding the marker starts nothing", "", row["players"], "", "greatest difference", 0.0, row["gap"], np.nan,
+         np.nan, row["n"], row["n_deals"], row["gap"], 0.0)
+        for row in run.fetch(query).to_pylist()
+    ]  # fmt: skip
+
+
+def _check_bonus(run: Run) -> list[Row]:
     kinds: dict[str, dict[int, list[int]]] = {}
     for cell in run.manifest.cells:
+        if cell.rules.next_starter != "holder":  # the arms of a tempo root are one and the same there
+            continue
         rest = describe_rules(cell.rules.model_copy(update={"starter_bonus": 0}))
         kinds.setdefault(rest, {}).setdefault(cell.rules.starter_bonus, []).append(cell.index)
-    parts = [
-        _check_one_bonus(run, bonus, cells[0] + cells[bonus])
+    return [
+        row
         for cells in kinds.values()
         for bonus in cells
         if bonus and 0 in cells
+        for row in _check_one_bonus(run, bonus, cells[0] + cells[bonus])
     ]
-    return pd.concat(parts) if parts else pd.DataFrame(columns=_COLUMNS)
 
 
-def _check_one_bonus(run: Run, bonus: int, cells: Sequence[int]) -> pd.DataFrame:
+def _check_one_bonus(run: Run, bonus: int, cells: Sequence[int]) -> list[Row]:
     inside = ", ".join(map(str, cells))
     bonuses = {cell.index: cell.rules.starter_bonus for cell in run.manifest.cells}
     expected = f"(CASE {' '.join(f'WHEN cell = {i} THEN {bonuses[i]}' for i in cells)} END) * (1 + d_next)"
@@ -135,17 +156,17 @@ def _check_one_bonus(run: Run, bonus: int, cells: Sequence[int]) -> pd.DataFrame
     )
     without = next(describe_rules(cell.rules) for cell in run.manifest.cells if cell.index == cells[0])
     frame = contrast(sums, outcomes, "rules", lambda labels: [-1.0 if label == without else 1.0 for label in labels])
-    rows = []
+    rows: list[Row] = []
     for players, part in frame.groupby("players", sort=True):
         by_name = part.set_index("outcome")
-        found = by_name.loc["found"]
-        rows.append((f"planted bonus of {bonus}", "", players, "", "score", by_name.loc["expected", "estimate"],
-                     found["estimate"], found["low"], found["high"], found["n"], found["n_deals"],
-                     _judge(*by_name.loc["gap", ["estimate", "se"]])))  # fmt: skip
-    return pd.DataFrame(rows, columns=_COLUMNS)
+        found, gap = by_name.loc["found"], by_name.loc["gap"]
+        ends = (found["low"], found["high"], found["n"], found["n_deals"], gap["estimate"], gap["se"])
+        wanted = by_name.loc["expected", "estimate"]
+        rows.append((f"planted bonus of {bonus}", "", players, "", "score", wanted, found["estimate"], *ends))
+    return rows
 
 
-def _check_seats(run: Run) -> pd.DataFrame:
+def _check_seats(run: Run) -> list[Row]:
     by = ["players", "spec"]
     tempo = tempo_values(run, [*by, "round"])
     tempo = tempo[tempo["round"] == 1].drop(columns="round")
@@ -154,20 +175,25 @@ def _check_seats(run: Run) -> pd.DataFrame:
     gaps = compare_levels(sources, "source", "seats", "tempo")
     keys = [str(name) for name in tempo.columns if name in ("rules", *by, "outcome")]
     both = gaps.merge(tempo, on=keys, suffixes=("", "_tempo")).merge(seats, on=keys, suffixes=("", "_seats"))
-    both = both[both["outcome"] != "margin"]
-    rows = [
+    return [
         (
             "round 1: tempo is the effect of seats", str(row.get("rules", "")), row["players"], str(row["spec"]),
             row["outcome"], row["estimate_seats"], row["estimate_tempo"], row["low_tempo"], row["high_tempo"],
-            row["n_tempo"], row["n_deals_tempo"], _judge(row["estimate"], row["se"]),
+            row["n_tempo"], row["n_deals_tempo"], row["estimate"], row["se"],
         )
-        for _, row in both.iterrows()
+        for _, row in both[both["outcome"] != "margin"].iterrows()
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _judge(gap: float, se: float) -> str:
-    """Judge a difference that should be 0."""
-    if abs(gap) < 1e-9:
-        return "exact"
-    return "agrees" if abs(gap) <= TOLERANCE * se else "differs"
+def _judge(frame: pd.DataFrame) -> list[str]:
+    """Say of each row whether its gap is 0, or as near to it as chance has it."""
+    gap, se = frame["gap"].to_numpy(float), np.nan_to_num(frame["se"].to_numpy(float))
+    is_exact = np.abs(gap) < 1e-9
+    p = np.where(is_exact, 1.0, 0.0)
+    noisy = ~is_exact & (se > 0)
+    freedom = np.maximum(frame["n_deals"].to_numpy(float)[noisy] - 1, 1)
+    p[noisy] = 2 * special.stdtr(freedom, -np.abs(gap[noisy]) / se[noisy])
+    p[noisy] = adjust_holm(p[noisy]) if noisy.any() else p[noisy]
+    return [
+        "exact" if zero else "differs" if value < ALPHA else "agrees" for zero, value in zip(is_exact, p, strict=True)
+    ]

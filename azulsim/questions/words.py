@@ -47,3 +47,15 @@ def read_players(text: str) -> list[int]:
     if not all(word.isdecimal() for word in words):
         raise InputError(f"--players {text!r}: write numbers from 2 to 4, such as 2,3")
     return [int(word) for word in words]
+
+
+def read_prices(text: str) -> list[int]:
+    """Read whole prices set apart by commas; none if there is no text.
+
+    >>> read_prices("0, 1,2"), read_prices("")
+    ([0, 1, 2], [])
+    """
+    values = read_values(text)
+    if not all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        raise InputError(f"--prices {text!r}: write whole numbers, such as 0,1,2,3")
+    return values

@@ -339,7 +339,8 @@ def _show_controls(run: Run) -> Section:
                 "controls",
                 "Controls",
                 controls[kept],
-                "Exact: equal in every number. Agrees: within 3 standard errors of what is expected.",
+                "Exact: equal in every number. Agrees: as near to what is expected as chance has it, p-values "
+                "corrected for the number of controls.",
                 {**LABELS, "low": "found, low (95 %)", "high": "found, high (95 %)", "win_share": "win share"},
             ),
             Table(
