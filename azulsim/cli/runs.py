@@ -190,6 +190,13 @@ def report(
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="The strategy that the report `strategy` is about.")
     ] = None,
+    margin: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="For `seats` and `balance`: how far a seat may be from its fair share, such as 0.02 (2 wins in 100).",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -208,6 +215,7 @@ def report(
     Examples:
       azulsim report runs/demo
       azulsim report runs/demo --report marker --json
+      azulsim report runs/demo --report seats --margin 0.01
       azulsim report runs/demo --report strategy --strategy greedy
     """
     from azulsim.log import read_run
@@ -218,7 +226,8 @@ def report(
 
     from azulsim.report import build_report
 
-    options = {"strategy": strategy} if strategy is not None else {}
+    told = {"strategy": strategy, "margin": margin}
+    options = {name: text for name, text in told.items() if text is not None}
     wanted: list[str | None] = [*names] if names else [None]
     folders = [out / Path(name).stem if out and name and len(wanted) > 1 else out for name in wanted]
     pages = [
