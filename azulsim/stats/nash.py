@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import linalg, optimize, special
 
 from azulsim.errors import InputError
-from azulsim.stats._arrays import FloatArray, IntArray, check_level
+from azulsim.stats._arrays import FloatArray, IntArray, check_level, make_rng
 from azulsim.stats.intervals import ONE_CLUSTER, POWER, Estimates, Method
 from azulsim.stats.payoff import check_meetings
 from azulsim.stats.resample import draw_cluster_weights
@@ -112,7 +112,8 @@ def estimate_nash(
     """Estimate the Nash average of each player from who finishes ahead of whom.
 
     The game is played in log odds of finishing ahead, as in `assess_cycles`, with half a win and half a loss added to
-    each pair. Intervals are percentiles of the cluster bootstrap, of linearized shares.
+    each pair. Intervals are percentiles of the cluster bootstrap, of linearized shares; where a pair always ended one
+    way, each cluster counts as one trial.
 
     Parameters
     ----------
@@ -145,10 +146,14 @@ def estimate_nash(
     skills: list[FloatArray] = []
     supports = [np.flatnonzero(weight > SUPPORT)]
     if n_clusters > 1:
+        generator = make_rng(rng)
         errors = error.reshape(n_clusters, n * n)
-        for drawn in draw_cluster_weights(n_clusters, n_boot, rng=rng):
+        fixed = ~error.any(axis=0) & (np.eye(n) == 0)
+        for drawn in draw_cluster_weights(n_clusters, n_boot, rng=generator):
             for move in drawn @ errors:
-                sample = make_odds(share + move.reshape(n, n))
+                # A pair that always ended one way: each cluster counts as one trial of what it might have been.
+                sure = generator.beta(share * n_clusters + 0.5, (1 - share) * n_clusters + 0.5)
+                sample = make_odds(np.where(fixed, sure, share + move.reshape(n, n)))
                 mixture = _solve_again(sample, supports)
                 weights.append(mixture)
                 skills.append(sample @ mixture)

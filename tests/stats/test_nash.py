@@ -110,6 +110,16 @@ def test_a_copy_in_the_data_changes_no_skill() -> None:
     np.testing.assert_allclose(two.weight.value[1:3].sum(), one.weight.value[1], atol=1e-6)
 
 
+def test_a_pair_that_always_ended_one_way_still_has_an_interval() -> None:
+    share, influence, meetings = draw_meetings(np.zeros((3, 3)), np.random.default_rng(5), deals=100)
+    share, influence = share.copy(), influence.copy()
+    share[2, :2], share[:2, 2] = 0.0, 1.0
+    influence[:, 2], influence[:, :, 2] = 0.0, 0.0
+    loser = estimate_nash(share, influence, meetings, rng=1).skill[2]
+    assert special.expit(loser.high) > 0.01  # of 100 deals that all were lost
+    assert loser.low <= loser.value < loser.high
+
+
 def test_one_cluster_and_bad_input() -> None:
     alone = estimate_nash(np.array([[0.5, 0.8], [0.2, 0.5]]), np.zeros((1, 2, 2)), np.full((2, 2), 10), rng=1)
     assert not alone.skill[0].has_interval
