@@ -276,11 +276,18 @@ class _Shard:
 
     @property
     def numbers(self) -> npt.NDArray[np.int64]:
-        """The games that must be there: deal (from the shard's first) * seatings + seating; no spoiled deals."""
+        """The games that must have ended by the rules: deal (from the shard's first) * seatings + seating."""
         n = len(self.cell.seatings)
         numbers = np.arange(self.commit.n_deals * n)
-        spoiled = [row["deal"] - self.commit.first_deal for row in self.failures]
-        return numbers[~np.isin(numbers // n, spoiled)]
+        deals = np.array([row["deal"] - self.commit.first_deal for row in self.failures], np.int64)
+        if self.has_forfeits:
+            return numbers[~np.isin(numbers, deals * n + [row["seating"] for row in self.failures])]
+        return numbers[~np.isin(numbers // n, deals)]
+
+    @property
+    def has_forfeits(self) -> bool:
+        """True if each game that failed must be there too, as one that was forfeited."""
+        return self.manifest.on_failure == "forfeit" and bool(self.failures)
 
     def complain(self, table: str, text: str, **details: Any) -> None:
         self.found.add(Disagreement(table, self.commit.shard, text, **details))
@@ -300,6 +307,8 @@ def _check_shard(folder: Path, manifest: Manifest, cell: Cell, commit: Commit) -
             shard.complain(table.name, str(error))
     if len(tables) == len(manifest.stored):
         _check_counts(shard, tables["games"])
+        if shard.has_forfeits:
+            tables["games"] = _check_forfeits(shard, tables["games"])
         _CHECKERS[manifest.log](shard, tables)
         for table in manifest.stored:
             _check_empty(shard, table, tables[table.name])
@@ -352,13 +361,55 @@ def _check_counts(shard: _Shard, games: Columns) -> None:
     """Hold the counts of the commit marker against the tables."""
     commit, seats = shard.commit, games.values["seat"]
     counts = {
-        "n_games": (commit.n_games, len(shard.numbers)),
+        "n_games": (commit.n_games, len(shard.numbers) + shard.has_forfeits * len(shard.failures)),
         "n_moves": (commit.n_moves, int(games.values["plies"][seats == 0].sum(dtype=np.int64))),
         "n_failures": (commit.n_failures, len(shard.failures)),
     }
     for name, (said, counted) in counts.items():
         if said != counted:
             shard.complain("commits", f"{name} is {said}, by the tables {counted}")
+
+
+def _check_forfeits(shard: _Shard, games: Columns) -> Columns:
+    """Hold the rows of forfeited games against the failures and one another; return those of all other games."""
+    cell, players, rules = shard.cell, shard.cell.players, shard.cell.rules
+    known = (row for row in shard.failures if row["seating"] < len(cell.seatings) and row["seat"] < players)
+    failures = sorted(known, key=lambda row: int(row["game"]))
+    is_forfeited = np.isin(games.values["game"], [row["game"] for row in failures])
+    found, rest = _choose_rows(games, is_forfeited), _choose_rows(games, ~is_forfeited)
+    if len(found) != players * len(failures):
+        shard.complain("games", f"there are {len(found)} rows for {players * len(failures)} seats of forfeited games")
+        return rest
+    codes = np.array([shard.manifest.specs.index(spec) for spec in cell.lineup])
+    seats, loser = np.arange(players), np.array([[row["seat"]] for row in failures])
+    expected: dict[str, Array] = {
+        **{name: np.array([[row[name]] for row in failures]) for name in ("game", "cell", "deal", "seating")},
+        "players": np.array([[players]]),
+        "seat": seats[None, :],
+        "spec": codes[[cell.seatings[row["seating"]] for row in failures]],
+        **{name: np.array([[0]]) for name in ("rows", "columns", "colors", "bonus_points")},
+        "placement": np.where(seats == loser, players, 1),
+        "win_share": np.where(seats == loser, 0.0, 1 / (players - 1)),
+        "is_ender": np.array([[False]]),
+        "rounds": found.values["rounds"].reshape(-1, players)[:, :1],
+        "plies": np.array([[row["ply"]] for row in failures]),
+        "termination": np.array([[Termination.FORFEIT]]),
+    }
+    if rules.starter_bonus == 0:
+        paid = found.values["floor_paid"].astype(np.int64)
+        expected["score"] = (found.values["wall_points"] - paid).reshape(-1, players)
+    if not rules.score_clamp:
+        expected["floor_paid"] = found.values["floor_loss"].reshape(-1, players)
+    shape = (len(failures), players)
+    _compare(shard, GAMES, found, {name: np.broadcast_to(value, shape).reshape(-1) for name, value in expected.items()})
+    _check_empty(shard, GAMES, found)
+    return rest
+
+
+def _choose_rows(columns: Columns, chosen: npt.NDArray[np.bool_]) -> Columns:
+    """Return some rows of a table, with those of their cells that are empty."""
+    empty = {name: cells[chosen] for name, cells in columns.empty.items() if cells[chosen].any()}
+    return Columns({name: values[chosen] for name, values in columns.values.items()}, empty)
 
 
 def _check_empty(shard: _Shard, table: Table, logged: Columns) -> None:
@@ -780,7 +831,7 @@ def replay_game(path: str | Path, game: int) -> ReplayedGame:
     manifest = read_manifest(folder)
     commits = read_commits(folder)
     cell, commit = _find_shard(folder, manifest, commits, game)
-    _refuse_if_spoiled(folder, commit, game)
+    _refuse_if_spoiled(folder, commit, game, is_forfeit=manifest.on_failure == "forfeit")
     if manifest.log != "moves":
         raise InputError(
             f'{folder}: moves were not logged: the run has log = "{manifest.log}"; run the experiment again with '
@@ -836,14 +887,17 @@ def _find_shard(folder: Path, manifest: Manifest, commits: Sequence[Commit], gam
     )
 
 
-def _refuse_if_spoiled(folder: Path, commit: Commit, game: int) -> None:
+def _refuse_if_spoiled(folder: Path, commit: Commit, game: int, *, is_forfeit: bool) -> None:
     """Say what failed, if a game failed or is left out since another game of its deal did."""
     rows = read_failures(folder, commit.shard)[0] if commit.n_failures else []
+    if is_forfeit:
+        rows = [row for row in rows if row["game"] == game]
     spoiled = [row for row in rows if row["deal"] == _split_game(game)[0]]
     for row in sorted(spoiled, key=lambda row: bool(row["game"] != game)):
         what = f"{row['spec']} (seat {row['seat']}) failed at ply {row['ply']}: {row['kind']}: {row['message']}"
         if row["game"] == game:
-            raise InputError(f"{folder}: game {game} failed, so that it is not in the log: {what}")
+            lacking = "its moves are" if is_forfeit else "it is"
+            raise InputError(f"{folder}: game {game} failed, so that {lacking} not in the log: {what}")
         raise InputError(f"{folder}: game {game} is left out with its deal, since in game {row['game']} {what}")
 
 

@@ -87,21 +87,33 @@ GAMES = Table(
         Column("players", "u1", "Number of players, 2 to 4."),
         _SEAT,
         Column("spec", "u2", "The strategy in this seat, as its canonical spec (dictionary of the run)."),
-        Column("score", "i2", "Final score, points."),
+        Column("score", "i2", "Final score, points; where a forfeited game ended, as it stood then, without bonuses."),
         Column("rows", "u1", "Complete horizontal rows at the end."),
         Column("columns", "u1", "Complete vertical columns at the end."),
         Column("colors", "u1", "Colors with all their tiles on the wall at the end."),
-        Column("placement", "u1", "Place by score, then complete rows: 1 is best; ties share a place (1, 1, 3)."),
-        Column("win_share", "f8", "1/k for each of k winners, else 0."),
+        Column(
+            "placement",
+            "u1",
+            "Place by score, then complete rows: 1 is best; ties share a place (1, 1, 3). In a forfeited game whoever "
+            "failed is last, and all others share place 1.",
+        ),
+        Column("win_share", "f8", "1/k for each of k winners, else 0; a forfeited game is won by all but one."),
         Column("wall_points", "i2", "Points scored by placing tiles, all rounds."),
         Column("floor_loss", "i4", "Points on occupied floor spaces, all rounds, before the clamp at 0 (positive)."),
         Column("floor_paid", "i4", "Points really lost to the floor, after the clamp at 0 (positive)."),
         Column("bonus_points", "i2", "End-of-game bonuses, points."),
         Column("marker_takes", "u2", "Rounds in which this seat took the starting player marker."),
         Column("is_ender", "?", "True if this seat completed the rows that end the game (ROW_COMPLETED)."),
-        Column("rounds", "u2", "Rounds played in the game."),
+        Column("rounds", "u2", "Rounds played to their end."),
         Column("plies", "u2", "Moves played in the game, by all seats."),
-        Column("termination", "u1", "How the game ended.", TERMINATION_NAMES),
+        Column(
+            "termination",
+            "u1",
+            "How the game ended. FORFEIT: a strategy failed, as its row in `failures` says, and the run has "
+            "`on_failure` = forfeit. What is counted at the end (`rows columns colors bonus_points`) is 0, the other "
+            "counts are those of the rounds played to their end, and the game has no rows in `rounds` and `moves`.",
+            TERMINATION_NAMES,
+        ),
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from azulsim.engine.driver import LIVE
 from azulsim.engine.record import GAME
-from azulsim.rules import Rules
-from azulsim.schema import GAMES, MOVES, PROBES, ROOTS, ROUNDS, Depth, empty, game_id
+from azulsim.rules import Rules, Termination
+from azulsim.schema import DEAL_SHIFT, GAMES, MAX_DEALS, MOVES, PROBES, ROOTS, ROUNDS, Depth, empty, game_id
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Block:
         True to log the denial of each move, which doubles the cost of greedy play.
     probes : Probes, optional
         What is tried out from positions of its games.
+    forfeits : bool
+        True to end a game in which a strategy fails as lost by it, instead of leaving its deal out.
     """
 
     cell: int
@@ -70,6 +72,7 @@ class Block:
     depth: Depth = "games"
     denial: bool = False
     probes: Probes | None = None
+    forfeits: bool = False
 
     @property
     def text_width(self) -> int:
@@ -81,7 +84,8 @@ class Block:
 class Tables:
     """What a block brought: structured arrays with the dtypes of `schema`, rows in canonical order.
 
-    A deal in which a strategy failed is left out of all of them and has rows in `failures` instead.
+    A deal in which a strategy failed is left out of all of them and has rows in `failures` instead. If the block has
+    `forfeits`, it is there, and the game that failed has rows in `games` and none in `rounds` and `moves`.
     """
 
     games: npt.NDArray[Any]
@@ -147,41 +151,80 @@ def describe_failure(
     }
 
 
-def make_failed(block: Block, game: int, seat: int, ply: int, kind: str, message: str) -> Tables:
-    """Return the tables of one game of a block, by its number, that failed without coming back."""
-    deal, seating = divmod(game, len(block.seatings))
-    seat = min(seat, block.players - 1)  # whatever a crash has left in memory
-    failure = describe_failure(block, block.first_deal + deal, seating, seat, ply, kind, message)
-    return Tables(
-        empty(GAMES), empty(ROUNDS, block.text_width), empty(MOVES), empty(ROOTS), empty(PROBES), failures=[failure]
-    )
+def find_seat(game: Any, players: int) -> int:
+    """Return the seat that has a decision before it: to move, or, with an empty table, to place the tile of a line."""
+    if game["mask"] == 0 and game["joker_mask"] == 0:
+        return next((seat for seat in range(players) if game["full"][seat]), int(game["seat"]))
+    return int(game["seat"])
 
 
-def join_tables(parts: Sequence[Tables]) -> Tables:
+def forfeit(block: Block, failure: Mapping[str, Any], game: Any, live: Any) -> npt.NDArray[Any]:
+    """Return the rows of `games` for a game that ends where a strategy failed: lost by it, and shared by the others.
+
+    Parameters
+    ----------
+    failure
+        Its row of the failures table.
+    game, live : GAME, LIVE
+        Where it was. Scores stand, and totals are those of the rounds that were tiled; nothing is counted that the
+        rules count at the end.
+    """
+    players, loser = block.players, failure["seat"]
+    rows = np.zeros(players, GAMES.dtype())
+    for name in ("game", "cell", "deal", "seating"):
+        rows[name] = failure[name]
+    rows["players"], rows["seat"] = players, np.arange(players)
+    rows["spec"] = [block.spec_codes[player] for player in block.seatings[failure["seating"]]]
+    rows["score"] = game["score"][:players]
+    rows["placement"], rows["win_share"] = 1, 1 / (players - 1)
+    rows["placement"][loser], rows["win_share"][loser] = players, 0
+    for name in ("wall_points", "floor_loss", "floor_paid", "marker_takes"):
+        rows[name] = live[name][:players]
+    rows["rounds"], rows["plies"] = max(0, int(game["round"]) - 1), failure["ply"]
+    rows["termination"] = Termination.FORFEIT
+    return rows
+
+
+def make_failed(block: Block, number: int, game: Any, live: Any, kind: str, message: str) -> Tables:
+    """Return the tables of one game of a block, by its number, that failed without coming back.
+
+    `game` and `live` (GAME and LIVE) are what is known of where it was.
+    """
+    deal, seating = divmod(number, len(block.seatings))
+    seat = min(find_seat(game, block.players), block.players - 1)  # whatever a crash has left in memory
+    failure = describe_failure(block, block.first_deal + deal, seating, seat, int(live["ply"]), kind, message)
+    games = forfeit(block, failure, game, live) if block.forfeits else empty(GAMES)
+    return Tables(games, empty(ROUNDS, block.text_width), empty(MOVES), empty(ROOTS), empty(PROBES), [failure])
+
+
+def join_tables(block: Block, parts: Sequence[Tables]) -> Tables:
     """Join the tables of a block's games, in order, to those of the block."""
     failures = [failure for part in parts for failure in part.failures]
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in TABLE_NAMES}
-    return leave_out(Tables(**joined, failures=failures))
+    return leave_out(block, Tables(**joined, failures=failures))
 
 
 TABLE_NAMES = ("games", "rounds", "moves", "roots", "probes")
 
 
-def leave_out(tables: Tables) -> Tables:
-    """Return tables with their rows in order of games, without those of deals in which a game failed."""
-    spoiled = {failure["deal"] for failure in tables.failures}
-    return Tables(
-        **{name: tidy(getattr(tables, name), spoiled) for name in TABLE_NAMES},
-        failures=sorted(tables.failures, key=lambda failure: failure["game"]),
-    )
+def leave_out(block: Block, tables: Tables) -> Tables:
+    """Return tables with their rows in order of games, without those of deals in which a game failed.
+
+    If the block has `forfeits`, only the rounds and moves of the failed games are left out.
+    """
+    key = "game" if block.forfeits else "deal"
+    spoiled = sorted({failure[key] for failure in tables.failures})
+    left = {}
+    for name in TABLE_NAMES:
+        table = getattr(tables, name)
+        if spoiled and not (block.forfeits and name == "games"):
+            numbers = table["game"] if block.forfeits else table["game"] >> DEAL_SHIFT & MAX_DEALS - 1
+            table = table[~np.isin(numbers, spoiled)]
+        left[name] = _sort(table)
+    return Tables(**left, failures=sorted(tables.failures, key=lambda failure: failure["game"]))
 
 
-def tidy(table: npt.NDArray[Any], spoiled: set[int]) -> npt.NDArray[Any]:
-    """Return the rows in order of games (rows of one game keep theirs), without those of spoiled deals."""
+def _sort(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the rows in order of games; rows of one game keep theirs."""
     numbers = table["game"]
-    if spoiled:
-        table = table[~np.isin((numbers >> 8) & 0xFFFFFFFF, list(spoiled))]
-        numbers = table["game"]
-    if np.any(numbers[1:] < numbers[:-1]):
-        table = table[np.argsort(numbers, kind="stable")]
-    return table
+    return table[np.argsort(numbers, kind="stable")] if np.any(numbers[1:] < numbers[:-1]) else table

@@ -68,17 +68,7 @@ class Lockstep:
         while len(active):
             codes = self._choose(active)
             self._make_room(len(active))
-            driver.advance_slots(
-                self.games,
-                self.lives,
-                active,
-                codes,
-                self.seats,
-                self.ledger,
-                self.block.plan[0],
-                self.log,
-                statuses,
-            )
+            self._advance(active, codes, statuses)
             now = statuses[: len(active)]
             if not now.any():
                 continue
@@ -89,6 +79,34 @@ class Lockstep:
             self._tell(done)
             active = np.union1d(active[now == driver.GOES_ON], self._begin(done, waiting))
         return self.log
+
+    def _advance(
+        self, slots: npt.NDArray[np.int64], codes: npt.NDArray[np.int64], statuses: npt.NDArray[np.int64]
+    ) -> None:
+        """Play the chosen moves; where a `place` raises, go on after that slot."""
+        statuses[: len(slots)] = _UNASKED
+        start = 0
+        while start < len(slots):
+            try:
+                driver.advance_slots(
+                    self.games,
+                    self.lives,
+                    slots[start:],
+                    codes[start:],
+                    self.seats,
+                    self.ledger,
+                    self.block.plan[0],
+                    self.log,
+                    statuses[start:],
+                )
+                break
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # whatever an author's compiled code raises costs its own game
+                start = int((statuses[: len(slots)] != _UNASKED).sum())
+                slot = slots[start - 1]
+                self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, one_line(error))
+                statuses[start - 1] = driver.BAD_MOVE
 
     def ask(self) -> npt.NDArray[np.int64]:
         """Return the code of the first move that is chosen in each game; below 0 where the strategy failed."""

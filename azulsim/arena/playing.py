@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from azulsim.arena.asking import make_players, one_line
-from azulsim.arena.block import LAST_BIT, Block, Pulse, Tables, describe_failure, leave_out
+from azulsim.arena.block import LAST_BIT, Block, Pulse, Tables, describe_failure, find_seat, forfeit, leave_out
 from azulsim.arena.lockstep import Lockstep
 from azulsim.engine import driver
 from azulsim.engine.compiling import address_of
@@ -110,6 +110,7 @@ class Blockplay:
             self.plan["per_game"] = block.probes.per_game
             self.plan["root_rounds"] = sum(1 << min(number, LAST_BIT) for number in set(block.probes.rounds))
         self.failures: dict[int, dict[str, Any]] = {}
+        self.forfeited: list[npt.NDArray[Any]] = []
 
     def play(self) -> Log:
         """Play all games, and return the log of those that were not spoiled."""
@@ -195,14 +196,14 @@ class Blockplay:
         return game_id(self.block.cell, int(live["deal"]), int(live["seating"])) in self.failures
 
     def fail(self, game: Any, live: Any, status: int, message: str = "", kind: str = "raised") -> None:
-        """Note that a game was spoiled by the strategy in the seat to move."""
+        """Note that a game was spoiled by the strategy whose decision it was."""
         if status == driver.CANNOT_DEAL:
             raise RunError(
                 f"cell {self.block.cell}, deal {int(live['deal'])}, seating {int(live['seating'])}: round "
                 f"{int(game['round']) + 1} cannot be dealt, bag and lid are empty, and the rules say "
                 'no_tiles = "error"'
             )
-        seating, seat = int(live["seating"]), int(game["seat"])
+        seating, seat = int(live["seating"]), find_seat(game, self.block.players)
         kinds = {driver.BAD_MOVE: "illegal_move", driver.BAD_NUMBER: "not_a_number"}
         texts = {
             driver.BAD_MOVE: "the move is not one of the legal moves",
@@ -217,7 +218,10 @@ class Blockplay:
             kind if message else kinds[status],
             message or texts[status],
         )
-        self.failures.setdefault(failure["game"], failure)
+        if failure["game"] not in self.failures:
+            self.failures[failure["game"]] = failure
+            if self.block.forfeits:
+                self.forfeited.append(forfeit(self.block, failure, game, live))
 
     def make_tables(self, log: Log) -> Tables:
         """Cut the buffers to size, in canonical order, without the deals that were spoiled; play on from the roots."""
@@ -228,7 +232,7 @@ class Blockplay:
         games["spec"] = codes[seatings[games["seating"], games["seat"]]]
         depth = DEPTHS.index(block.depth)
         tables = Tables(
-            games=games,
+            games=np.concatenate([games, *self.forfeited]),
             rounds=driver.join_displays(log) if depth >= 1 else empty(ROUNDS, block.text_width),
             moves=log.moves[: used[2]] if depth >= 2 else empty(MOVES),
             roots=empty(ROOTS),
@@ -239,7 +243,7 @@ class Blockplay:
             from azulsim.arena.probing import play_on
 
             play_on(self, log, tables)
-        return leave_out(tables)
+        return leave_out(block, tables)
 
     def play_jobs(self, jobs: npt.NDArray[Any], roots: npt.NDArray[Any], positions: npt.NDArray[Any]) -> Log:
         """Play on from roots; what became of each is told in the jobs too.

@@ -41,8 +41,11 @@ Timeout = Annotated[
     float, typer.Option(metavar="SECONDS", help="Time that a game may take, unless all its strategies are bundled.")
 ]
 OnFailure = Annotated[
-    Literal["leave-out", "abort"],
-    typer.Option(help="What to do when a strategy fails: leave the whole deal out, or stop the run."),
+    Literal["leave-out", "abort", "forfeit"] | None,
+    typer.Option(
+        help="When a strategy fails: leave the whole deal out, stop the run, or let it lose that game. If left out, as "
+        "before in the same folder, or leave-out."
+    ),
 ]
 
 
@@ -60,7 +63,7 @@ def run(
         typer.Option(metavar="I/N", help="Play every N-th shard only, from the I-th on; azulsim merge joins them."),
     ] = None,
     timeout: Timeout = 60.0,
-    on_failure: OnFailure = "leave-out",
+    on_failure: OnFailure = None,
     out: Out = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -105,7 +108,7 @@ def resume(
     jobs: Jobs = None,
     cluster: Cluster = None,
     timeout: Timeout = 60.0,
-    on_failure: OnFailure = "leave-out",
+    on_failure: OnFailure = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:

@@ -32,7 +32,9 @@ def find_differences(one: Manifest, other: Manifest, words: tuple[str, str] = ("
 def _facts(manifest: Manifest, key: str) -> dict[str, Any]:
     if key == "experiment":
         return dict(flatten_keys(json.loads(json.dumps(manifest.experiment))))
-    return dict(manifest.sources) if key == "sources" else {"azulsim": manifest.azulsim}
+    if key == "sources":
+        return dict(manifest.sources)
+    return {"azulsim": manifest.azulsim, "on_failure": manifest.on_failure}
 
 
 def _word(key: str, name: str, old: Any, new: Any, words: tuple[str, str]) -> str:

@@ -178,6 +178,8 @@ class Manifest(Frozen):
     sources: dict[str, str] = Field(default_factory=dict)
     """SHA-256 of the file that holds each strategy."""
     reports: tuple[str, ...] = ()
+    on_failure: Literal["leave-out", "forfeit"] = "leave-out"
+    """What is done about a game that a strategy spoils: its deal is left out, or the game is lost by that strategy."""
     started: str = ""
     finished: str = ""
     seconds: float = 0.0

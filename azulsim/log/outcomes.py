@@ -35,6 +35,9 @@ GAME_OUTCOMES = (
 BOUNDS: dict[OutcomeName, tuple[float, float] | None] = {"win_share": (0.0, 1.0), "margin": None, "score": None}
 """Least and greatest value that an outcome can take."""
 
+FINISHED = "termination <> 'FORFEIT'"
+"""Which rows of `games` are of games that ended by the rules: a forfeited one has winners, and nothing else counts."""
+
 # Twelve times a win share of 1/1 to 1/4 is whole, so that sums do not depend on the order in which rows are added.
 _WHOLE = {
     "win_share": "round(12 * win_share)::BIGINT",
@@ -81,11 +84,12 @@ def read_outcome(run: Run, outcome: OutcomeName, *, deals: int) -> dict[int, npt
     if outcome not in get_args(OutcomeName):
         raise InputError(f"outcome = {outcome!r}: must be {', '.join(get_args(OutcomeName))}")
     followed = [(cell.index, *place) for cell in run.manifest.cells for place in follow_seats(cell)]
+    counts = "true" if outcome == "win_share" else FINISHED
     names = ("cell", "seating", "seat")
     run.connection.register("followed", pa.table(dict(zip(names, zip(*followed, strict=True), strict=True))))
     rows = run.fetch(f"""
         SELECT cell, sum(whole)::DOUBLE / (12 * count(*)) AS value
-        FROM (SELECT cell, deal, seating, seat, {_WHOLE[outcome]} AS whole FROM games WHERE deal < {deals})
+        FROM (SELECT cell, deal, seating, seat, {_WHOLE[outcome]} AS whole FROM games WHERE deal < {deals} AND {counts})
         SEMI JOIN followed USING (cell, seating, seat)
         GROUP BY cell, deal ORDER BY cell, deal
     """)

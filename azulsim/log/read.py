@@ -170,13 +170,18 @@ class Run:
         return sum(commit.n_failures for commit in self.commits)
 
     @property
+    def n_forfeits(self) -> int:
+        """How many of `n_games` ended where a strategy failed, as lost by it."""
+        return self.n_failures if self.manifest.on_failure == "forfeit" else 0
+
+    @property
     def n_deals(self) -> int:
         """Number of deals of the finished shards, each counted in every cell that plays it."""
         return sum(commit.n_deals for commit in self.commits)
 
     @property
     def n_deals_left_out(self) -> int:
-        """How many of `n_deals` are left out because a strategy failed in one of their games."""
+        """How many of `n_deals` are left out because a strategy failed in one of their games; none if it forfeits."""
         seatings = {cell.index: len(cell.seatings) for cell in self.manifest.cells}
         return sum(commit.n_deals - commit.n_games // seatings[commit.cell] for commit in self.commits)
 
@@ -204,10 +209,16 @@ class Run:
         if not self.n_failures:
             return ""
         first = self.failures(columns=["spec", "kind", "message"]).iloc[0]
+        what = f"first {first['spec']}: {first['kind']}: {first['message']}"
+        failed = format_count(self.n_failures, "game")
+        if self.n_forfeits:
+            return (
+                f"{failed} of {self.n_games:,} failed and were forfeited: lost by the strategy that failed, won by the "
+                f"others together; they count in win shares and places, and in nothing else; {what}"
+            )
         return (
-            f"{format_count(self.n_failures, 'game')} failed, so that {self.n_deals_left_out:,} of "
-            f"{format_count(self.n_deals, 'deal')} are left out, each with all seatings of its cell; "
-            f"first {first['spec']}: {first['kind']}: {first['message']}"
+            f"{failed} failed, so that {self.n_deals_left_out:,} of {format_count(self.n_deals, 'deal')} are left out, "
+            f"each with all seatings of its cell; {what}"
         )
 
     @cached_property
@@ -448,7 +459,8 @@ class Run:
             f"  {len(manifest.cells):,} cells at {players} players, {len(manifest.specs)} strategies: "
             + _shorten(", ".join(manifest.specs)),
             f"  {self.n_games:,} games, {self.n_moves:,} moves{failed}; log {manifest.log}; {shards}",
-            f"  seed {manifest.seed}, azulsim {manifest.azulsim}; again: azulsim run {self.path}/experiment.toml",
+            f"  seed {manifest.seed}, azulsim {manifest.azulsim}; again: azulsim run {self.path}/experiment.toml"
+            + " --on-failure forfeit" * (manifest.on_failure == "forfeit"),
         ]
         return "\n".join(lines)
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from azulsim.metrics._tables import LINEUP_KINDS, Lineups, Sums, check_keys, list_cells
+from azulsim.schema import TERMINATION_NAMES
 
 if TYPE_CHECKING:
     from azulsim.log import Run
@@ -107,7 +108,10 @@ def read_stretches(run: Run, places: Places) -> Iterator[Stretch]:
 
 def _read_cells(run: Run, players: int, cells: list[int], places: Places) -> Iterator[Stretch]:
     filters = {"cell": cells}
-    games = run.games(columns=["game", "cell", "deal", "seating", "score", "win_share"], filters=filters)
+    finished = {"termination": [name for name in TERMINATION_NAMES if name != "FORFEIT"]}  # the others have no rounds
+    games = run.games(
+        columns=["game", "cell", "deal", "seating", "score", "win_share"], filters={**filters, **finished}
+    )
     rounds = run.rounds(columns=["game", "round", "starter", "score_after"], filters=filters)
     final, share, after = (
         np.ascontiguousarray(frame[name].to_numpy(np.float64).reshape(-1, players).T)

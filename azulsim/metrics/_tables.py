@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 from azulsim import schema
 from azulsim.errors import InputError, did_you_mean
+from azulsim.log.outcomes import FINISHED
 from azulsim.rules import Rules
 
 if TYPE_CHECKING:
@@ -115,13 +116,16 @@ def prepare_played(run: Run) -> None:
     """Make the table `played` in the connection of a run, once: a row a game and seat, with derived columns.
 
     It has all columns of `games` and `rules_code`, `is_mixed`, `margin` (own score minus the best other),
-    `is_tied` (the first place of the game is shared) and `ender_share` (win share of those who ended the game).
+    `is_tied` (the first place of the game is shared) and `ender_share` (win share of those who ended the game). Of a
+    forfeited game only the win share and the place are there, so that nothing else of it is counted anywhere.
     """
     if run.fetch("SELECT 1 FROM duckdb_tables() WHERE table_name = 'played'").num_rows:
         return
     cells = list_cells(run)
     rules = choose_by_cell(dict(zip(cells["cell"], cells["rules_code"].map(str), strict=True)))
     mixed = choose_by_cell(dict(zip(cells["cell"], (cells["lineup"] == "mixed").map(str), strict=True)))
+    whole = f"CASE WHEN {FINISHED if run.n_forfeits else 'true'}"
+    counted = ", ".join(f"{whole} THEN {name} END AS {name}" for name in _COUNTED)
     query = f"""
     CREATE TEMP TABLE played AS
     WITH per_game AS (
@@ -129,14 +133,18 @@ def prepare_played(run: Run) -> None:
             sum(win_share) FILTER (is_ender) AS ender_share
         FROM games GROUP BY game
     )
-    SELECT games.*, is_tied, ender_share,
-        score - CASE WHEN score = best[1] THEN best[2] ELSE best[1] END AS margin,
+    SELECT games.* REPLACE ({counted}), {whole} THEN is_tied END AS is_tied, ender_share,
+        {whole} THEN score - CASE WHEN score = best[1] THEN best[2] ELSE best[1] END END AS margin,
         {rules} AS rules_code, {mixed} AS is_mixed
     FROM games JOIN per_game USING (game)"""
     try:
         run.connection.execute(query).fetchall()
     except duckdb.Error as error:
         raise run.find_damage() or error from None
+
+
+_KEPT = {*schema.GAMES.key, "cell", "deal", "seating", "players", "spec", "placement", "win_share", "termination"}
+_COUNTED = [column.name for column in schema.GAMES.columns if column.name not in _KEPT]
 
 
 def choose_by_cell(values: Mapping[int, str]) -> str:

@@ -99,7 +99,9 @@ def _tabulate(run: Run, cells: Sequence[Cell], outcome: Judge) -> Array:
     tables: list[tuple[Array, Array]] = []
     for cell in cells:
         column = "win_share" if outcome == "win_share" else "score"
-        games = run.games(columns=["deal", "seating", column], filters={"cell": cell.index})
+        games = run.games(columns=["deal", "seating", column, "termination"], filters={"cell": cell.index})
+        if outcome != "win_share":  # a forfeited game has no margin, so that its deal is not whole
+            games = games[~games["deal"].isin(games["deal"][games["termination"] == "FORFEIT"])]
         values = games[column].to_numpy(np.float64).reshape(-1, n)
         deal, seating = (games[name].to_numpy(np.int64)[::n] for name in ("deal", "seating"))
         if outcome == "margin":

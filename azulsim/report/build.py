@@ -26,6 +26,7 @@ DEFAULT = ("player_count", "marker", "ranking")
 """Reports of a run whose experiment names none."""
 
 MAY_BIAS = "Leaving out the deals in which a strategy failed may bias comparisons."
+COUNTS_DEFECTS = "Win shares tell how often a strategy fails as well as how it plays."
 
 
 def build_report(
@@ -146,11 +147,13 @@ def describe_run(run: Run, name: str = "", options: Mapping[str, str] | None = N
         "log": manifest.log,
         "content hashes": {table: digest[:16] for table, digest in run.hashes.items()},
         "unfinished": run.describe_gap("RUN"),
-        "failed games": f"{run.describe_failures()}. {MAY_BIAS}" if run.n_failures else "",
+        "failed games": f"{run.describe_failures()}. {COUNTS_DEFECTS if run.n_forfeits else MAY_BIAS}"
+        if run.n_failures
+        else "",
         "doubts": run.describe_doubts(),
         "stopped": run.describe_stop(),
         "commands": [
-            "azulsim run RUN/experiment.toml --out NEW",
+            f"azulsim run RUN/experiment.toml --out NEW{' --on-failure forfeit' * (manifest.on_failure == 'forfeit')}",
             shlex.join(["azulsim", "report", "NEW", *(["--report", name] if name else []), *_as_words(options or {})]),
         ],
     }

@@ -41,7 +41,8 @@ def choose_game(run: Run, spec: str, players: int) -> int:
         If it played none.
     """
     mixed = [cell.index for cell in run.manifest.cells if cell.players == players and len(set(cell.lineup)) > 1]
-    games = run.games(columns=["game", "score"], filters={"spec": spec, "cell": mixed})
+    games = run.games(columns=["game", "score", "termination"], filters={"spec": spec, "cell": mixed})
+    games = games[games["termination"] != "FORFEIT"]
     if games.empty:
         raise InputError(f"{run.path}: {spec} played no game against others at {players} players")
     scores = games["score"].astype(int)

@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from azulsim import arena, log
 from azulsim.engine.record import make_template
@@ -19,14 +19,11 @@ from azulsim.log import Commit, Manifest, Run, Stopped
 from azulsim.log.manifest import find_gaps, read_commits
 from azulsim.runner.cluster import connect
 from azulsim.runner.evidence import look
-from azulsim.runner.folder import now, open_folder
+from azulsim.runner.folder import OnFailure, now, open_folder
 from azulsim.runner.progress import count_games, tell_files, watch_run
 from azulsim.runner.tasks import Task, list_tasks
 from azulsim.runner.watching import children_of
 from azulsim.runner.workers import Threads, Workers
-
-OnFailure = Literal["leave-out", "abort"]
-"""What to do about a game that a strategy spoils: leave its deal out and go on, or stop the run."""
 
 TIMEOUT = 60.0
 """Seconds that a game may take, where it is watched and nothing else is asked for."""
@@ -42,7 +39,7 @@ def run(
     deals: int | None = None,
     share: str | None = None,
     timeout: float = TIMEOUT,
-    on_failure: OnFailure = "leave-out",
+    on_failure: OnFailure | None = None,
     progress: bool = True,
     project: Path | None = None,
     where: str = "",
@@ -70,7 +67,8 @@ def run(
         Seconds that a game may take before it fails. Bundled compiled strategies are not watched.
     on_failure
         `"leave-out"`: a deal in which a strategy fails is left out of the tables and counted; `"abort"`: the first
-        failure stops the run.
+        failure stops the run; `"forfeit"`: the strategy that fails loses the game, which ends there, and the others
+        share the win. If left out, what the folder of an earlier sitting says, or `"leave-out"`.
     progress
         Tell on stderr what is played and how far it is: a bar on a terminal, else a plain line now and then.
     project
@@ -97,13 +95,17 @@ def run(
     where = where or experiment.name
     plan = _override(experiment, seed=seed, deals=deals).plan(project=project, where=where)
     _check_share(share, plan)
+    if on_failure == "forfeit" and plan.experiment.probes:
+        raise InputError(
+            f"{where}: probes: nothing can be played on from a forfeited game; leave out on_failure or probes"
+        )
     folder = log.locate(out) if out is not None else Path("runs") / plan.experiment.name
     with refuse_unwritable(folder):
         is_new = not (folder / "manifest.json").exists()
     if is_new:
         _rehearse(plan, project)
     with connect(cluster, folder) if cluster else nullcontext(Threads(count)) as workers:
-        manifest = open_folder(folder, plan, project, share)
+        manifest = open_folder(folder, plan, project, share, on_failure)
         commits = read_commits(folder)
         gaps = find_gaps(folder, commits)
         done = [commit for commit in commits if commit.shard not in gaps]
@@ -123,11 +125,11 @@ def run(
     return log.read_run(folder)
 
 
-def _check_options(timeout: float, on_failure: str) -> None:
+def _check_options(timeout: float, on_failure: str | None) -> None:
     if not timeout > 0:
         raise InputError(f"timeout = {timeout!r}: must be a number of seconds above 0")
-    if on_failure not in get_args(OnFailure):
-        raise InputError(f"on_failure = {on_failure!r}: must be {' or '.join(get_args(OnFailure))}")
+    if on_failure not in (None, *get_args(OnFailure)):
+        raise InputError(f"on_failure = {on_failure!r}: must be {', '.join(get_args(OnFailure))}")
 
 
 def _check_share(share: str | None, plan: Plan) -> None:
@@ -174,7 +176,7 @@ class _Sitting:
     project: Path | None
     workers: Workers
     timeout: float
-    on_failure: OnFailure
+    on_failure: OnFailure | None
     progress: bool
 
     def play(self, done: list[Commit]) -> Manifest:

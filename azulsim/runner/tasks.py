@@ -37,6 +37,8 @@ class Task:
     """True if its games are played in a child process, since a strategy may do anything to the one it plays in."""
     timeout: float
     """Seconds that a watched game may take."""
+    forfeits: bool
+    """True if a game in which a strategy fails is lost by it, instead of left out with its deal."""
     moved: Mapping[str, str] = field(default_factory=dict)
     """Names by which strategies are found here, by those in the specs, where files came along as text."""
 
@@ -57,6 +59,7 @@ class Task:
             depth=self.depth,
             denial=self.denial,
             probes=self.probes,
+            forfeits=self.forfeits,
         )
 
     def make_players(self) -> list[Strategy]:
@@ -114,6 +117,7 @@ def list_tasks(
                 project=project,
                 is_watched=not watched.isdisjoint(cell.lineup),
                 timeout=timeout,
+                forfeits=manifest.on_failure == "forfeit",
             )
 
 

@@ -47,7 +47,7 @@ class ChildError(Exception):
         `"crashed"` or `"timeout"`.
     is_ready : bool
         True if it had made its players.
-    ply, seat : int
+    game, live : GAME, LIVE
         Where the game was, if it was played alone.
     """
 
@@ -55,7 +55,7 @@ class ChildError(Exception):
         super().__init__(message)
         self.kind = kind
         self.is_ready = int(pulse.beats[0]) > 0
-        self.ply, self.seat = int(pulse.lives["ply"][0]), int(pulse.games["seat"][0])
+        self.game, self.live = pulse.games.copy()[0], pulse.lives.copy()[0]
 
 
 class Child:
@@ -228,7 +228,7 @@ def play_watched(task: Task) -> Commit:
 def _play_singly(task: Task, children: Children) -> Commit:
     start = time.monotonic()
     n_games = task.shard.n_deals * len(task.cell.seatings)
-    tables = arena.join_tables([_play_game(task, game, children) for game in range(n_games)])
+    tables = arena.join_tables(task.block, [_play_game(task, game, children) for game in range(n_games)])
     return task.write(tables, seconds=time.monotonic() - start)
 
 
@@ -239,7 +239,7 @@ def _play_game(task: Task, game: int, children: Children) -> Tables:
             return cast(Tables, children.ask(Job(task, game)))
         except ChildError as error:
             if error.is_ready:
-                return arena.make_failed(task.block, game, error.seat, error.ply, error.kind, str(error))
+                return arena.make_failed(task.block, game, error.game, error.live, error.kind, str(error))
             ended = str(error)
     raise RunError(f"{task.folder}: a worker process ended before it had played anything: {ended}")
 

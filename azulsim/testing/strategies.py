@@ -162,7 +162,7 @@ class _Examination:
     def _play_backwards(self, block: Block) -> Tables:
         deals = [self._play(replace(block, first_deal=deal, n_deals=1)) for deal in reversed(range(block.n_deals))]
         deals.reverse()
-        return join_tables(deals)
+        return join_tables(block, deals)
 
     def _check_process(self, tables: list[Tables]) -> Check:
         """Play in a new process with another hash seed, the last deal first: nothing is remembered from here."""
