@@ -26,6 +26,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
 import stat
@@ -508,6 +509,76 @@ def test_full_disk_is_one_sentence_and_costs_one_shard(small: log.Run, tmp_path:
     (whole / file).unlink()
     assert len(azulsim.read_run(whole).commits) == n_kept
     assert make_small(whole).hashes == small.hashes
+
+
+FULL = """
+import sys
+from pathlib import Path
+from azulsim.errors import RunError
+from azulsim.log import write
+from test_survival import make_small
+
+disk, filler = Path(sys.argv[1]), Path(sys.argv[1], "filler")
+put_file = write.put_file
+
+
+def put(path, data):
+    if path.parent.name == "commits" and "c00001" in path.name:
+        with filler.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+            except OSError:
+                pass
+    put_file(path, data)
+
+
+write.put_file = put
+try:
+    make_small(disk / "run")
+except RunError as error:
+    print(error)
+write.put_file = put_file
+filler.unlink()
+print(make_small(disk / "run").hashes)
+"""
+
+
+def test_disk_that_is_full_when_the_marker_is_written(small: log.Run, tmp_path: Path) -> None:
+    """A small disk of its own takes the tables of a shard, and not its marker."""
+    alone = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    mount = f"mount -t tmpfs -o size=1m none {tmp_path}"
+    if shutil.which("unshare") is None or subprocess.run([*alone, mount], capture_output=True).returncode:
+        pytest.skip("this system lets nobody mount a small disk")
+    play = shlex.join([sys.executable, "-c", FULL, str(tmp_path)])
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run([*alone, f"{mount} && {play}"], capture_output=True, text=True, env=environment, check=True)
+    complaint, hashes = done.stdout.splitlines()
+    marker = tmp_path / "run" / "commits" / "c00001-d0000000000.json"
+    assert complaint.startswith(f"{marker}: the disk is full; make room and go on with the same command")
+    assert hashes == str(small.hashes)
+
+
+def test_tables_are_on_the_disk_before_their_marker_is_there(
+    small: log.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that loses its power may lose the last shards, but never keeps a marker without its tables."""
+    whole = tmp_path / "whole"
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def note(handle: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{handle}").readlink().relative_to(whole)))
+        markers = [path.stem for path in (whole / "commits").iterdir()]
+        assert not any(shard in synced[-1] for shard in markers)
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    run = make_small(whole)
+    assert run.hashes == small.hashes
+    for commit in run.commits:
+        assert {f"{table}/{commit.shard}.parquet" for table in commit.tables} <= set(synced)
+    assert {"experiment.toml", "manifest.json.part"} <= set(synced)
 
 
 @contextmanager
