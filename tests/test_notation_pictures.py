@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from notation_builders import NAMES, positions
 
 from azulsim.notation import NotationError, Position, draw_svg, draw_text, parse_position
+from azulsim.notation.words import cut_names
 from azulsim.rules import COLORS
 
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -145,6 +146,16 @@ def test_names_cannot_get_out_of_a_picture(name: str) -> None:
     drawn = draw_text(STANDARD, names=(name, "\x1b[2J\n\a"))
     assert "\x1b" not in drawn
     assert len(drawn.splitlines()) == len(DRAWN.splitlines())
+
+
+def test_names_that_differ_look_different() -> None:
+    drawn = draw_text(STANDARD, names=("alpha_beta_2", "alpha_beta_3"))
+    assert "seat 0: alpha_bet~2" in drawn
+    assert "seat 1: alpha_bet~3" in drawn
+    assert "seat 1: column_buil " in draw_text(STANDARD, names=("alpha_beta_2", "column_builder"))
+    assert cut_names(["a_long_a_name", "a_long_b_name", "short"], 7) == ["a_lon~0", "a_lon~1", "short"]
+    long = "path/to/somewhere/far/away/from/here.py:hoard_"
+    assert "~e<" in draw_svg(STANDARD, names=(f"{long}blue", f"{long}blues"))
 
 
 def test_svg_needs_nothing_from_elsewhere() -> None:

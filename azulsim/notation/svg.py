@@ -79,7 +79,7 @@ def draw_svg(position: Position, *, names: Sequence[str] = ()) -> str:
     names : sequence of str
         Who sits where, in seat order.
     """
-    called = name_seats(position, names)
+    called, titles = name_seats(position, names), name_seats(position, names, 34)
     parts: list[str] = []
     y = _MARGIN + 22
     parts.append(_text(_MARGIN, y, _capitalize(describe_turn(position, called)), "azul-title azul-left"))
@@ -92,7 +92,7 @@ def draw_svg(position: Position, *, names: Sequence[str] = ()) -> str:
     for seat in range(position.players):
         x = _MARGIN + (seat % 2) * (_BOARD_WIDTH + _MARGIN)
         top = y + (seat // 2) * (_BOARD_HEIGHT + _MARGIN)
-        parts += [f'<g transform="translate({x} {top})">', *_draw_board(position, seat, called[seat]), "</g>"]
+        parts += [f'<g transform="translate({x} {top})">', *_draw_board(position, seat, titles[seat]), "</g>"]
     height = y + -(-position.players // 2) * (_BOARD_HEIGHT + _MARGIN)
     return "\n".join([*_open(position, called, height), *parts, "</svg>", ""])
 
@@ -225,9 +225,7 @@ def _draw_board(position: Position, seat: int, name: str) -> Iterator[str]:
     yield f'<rect class="{card}" width="{_BOARD_WIDTH}" height="{_BOARD_HEIGHT}" rx="14"/>'
     if is_next:
         yield f'<circle class="azul-dot" cx="{_PAD + 5}" cy="{_PAD + 8}" r="5"/>'
-    shown = make_printable(name)
-    shown = shown if len(shown) <= 34 else f"{shown[:33]}…"
-    yield _text(_PAD + (18 if is_next else 0), _PAD + 13, shown, "azul-name azul-left")
+    yield _text(_PAD + (18 if is_next else 0), _PAD + 13, name, "azul-name azul-left")
     yield _text(_PAD, _PAD + 30, describe_holder(position, seat), "azul-small azul-left")
     yield _text(_BOARD_WIDTH - _PAD, _PAD + 16, str(board.score), "azul-score azul-right")
     for row in range(5):

@@ -28,6 +28,7 @@ _SPACE_STYLES = {
     "W": "\x1b[38;5;248m",
 }
 _DIM, _BOLD = "\x1b[2m", "\x1b[1m"
+_SCORE_WIDTH = len("12345 points")
 _GAP = "    "
 
 
@@ -46,7 +47,7 @@ def draw_text(position: Position, *, color: bool = False, width: int = 80, names
     names : sequence of str
         Who sits where, in seat order; letters that are not printable are replaced.
     """
-    pen = _Pen(position, color, name_seats(position, names))
+    pen = _Pen(position, color, names)
     boards = [list(pen.draw_board(seat)) for seat in range(position.players)]
     per_row = max(1, (width + len(_GAP)) // (pen.board_width + len(_GAP)))
     parts = [list(pen.draw_table(width))]
@@ -58,14 +59,15 @@ def draw_text(position: Position, *, color: bool = False, width: int = 80, names
 class _Pen:
     """Draws the parts of one position; every line comes back as text whose visible width is known."""
 
-    def __init__(self, position: Position, color: bool, names: list[str]) -> None:
+    def __init__(self, position: Position, color: bool, names: Sequence[str]) -> None:
         self.position = position
         self.color = color
-        self.names = names
+        self.names = name_seats(position, names)
         self.has_multipliers = any(digit != "1" for row in position.rules.multipliers for digit in row)
         self.cell = 5 if self.has_multipliers else 3
         n_floor = len(position.rules.floor_penalties)
         self.board_width = max(15 + 4 + 5 * self.cell, 6 + 4 * n_floor)
+        self.titles = name_seats(position, names, self.board_width - 2 - _SCORE_WIDTH - 1)
 
     def style(self, text: str, style: str) -> str:
         return f"{style}{text}{_RESET}" if self.color and text else text
@@ -111,9 +113,7 @@ class _Pen:
     def draw_board(self, seat: int) -> Iterator[str]:
         board = self.position.boards[seat]
         mark = "> " if seat == self.position.seat else "  "
-        score = f"{board.score:5} points"
-        name = self.names[seat][: self.board_width - len(mark) - len(score) - 1]
-        title = f"{mark}{name}".ljust(self.board_width - len(score)) + score
+        title = f"{mark}{self.titles[seat]}".ljust(self.board_width - _SCORE_WIDTH) + f"{board.score:5} points"
         yield self.style(title, _BOLD)
         yield self.style(("  " + describe_holder(self.position, seat)).rstrip(), _DIM)
         for row in range(5):

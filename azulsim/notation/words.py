@@ -8,12 +8,41 @@ from azulsim.notation.position import Position
 from azulsim.notation.text import NotationError
 
 
-def name_seats(position: Position, names: Sequence[str]) -> list[str]:
-    """Return what each seat is called: `seat 0`, or `seat 0: greedy` if names are given."""
+def name_seats(position: Position, names: Sequence[str], width: int = 0) -> list[str]:
+    """Return what each seat is called: `seat 0`, or `seat 0: greedy` if names are given.
+
+    Long names are cut to `width`, if there is one; those that differ still do.
+    """
     if names and len(names) != position.players:
         raise NotationError(f"names: there are {len(names)} for {position.players} seats")
     called = [f"seat {seat}" for seat in range(position.players)]
-    return [f"{seat}: {make_printable(name)}" for seat, name in zip(called, names, strict=True)] if names else called
+    shown = list(map(make_printable, names))
+    if width:
+        shown = cut_names(shown, width - len("seat 0: "))
+    return [f"{seat}: {name}" for seat, name in zip(called, shown, strict=True)] if names else called
+
+
+def cut_names(names: Sequence[str], width: int) -> list[str]:
+    """Cut long names at the end; in the middle, with `~`, if different ones would look the same.
+
+    >>> cut_names(["color_builder", "greedy"], 8)
+    ['color_bu', 'greedy']
+    >>> cut_names(["alpha_beta_2", "alpha_beta_3", "greedy"], 8)
+    ['alpha_~2', 'alpha_~3', 'greedy']
+    """
+    different = list(dict.fromkeys(names))
+    ends = [[name[len(name) - length :] for name in different] for length in range(width - 1)]
+    for tails in [*ends, list(map(str, range(len(different))))]:
+        found = {name: _cut(name, width, tail) for name, tail in zip(different, tails, strict=True)}
+        if len(set(found.values())) == len(different):
+            break
+    return [found[name] for name in names]
+
+
+def _cut(name: str, width: int, tail: str) -> str:
+    if len(name) <= width:
+        return name
+    return f"{name[: width - len(tail) - 1]}~{tail}" if tail else name[:width]
 
 
 def make_printable(text: str) -> str:
