@@ -19,7 +19,7 @@ QUESTION = "How balanced is the game: between player counts, seats and strategie
 
 PICKS = MappingProxyType(
     {
-        "player_count": ("mechanics", "outcomes", "changes", "scores_spread", "supply", "denials"),
+        "player_count": ("mechanics", "outcomes", "changes", "scores_spread", "supply", "denials", "neighbours"),
         "seats": ("seats", "seat_tests", "within", "parts"),
         "ranking": ("shares", "ranks", "payoffs", "cycles"),
         "luck": ("variance", "decided", "lead", "leader", "lead_changes", "tell"),

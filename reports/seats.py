@@ -127,9 +127,9 @@ def within_section(within: pd.DataFrame, margin: float) -> Section:
     shown = say.keep_first_rules(within)
     tables = shown.groupby(["players", "spec"], observed=True)["p_within"].max()
     fair = [f"{spec} ({players} players)" for (players, spec), p in tables.items() if p < 0.05]
-    verdict = (
-        f"Shown for all seats: {join_words(fair)}." if 0 < len(fair) <= 8 else f"Shown for all seats of {len(fair)}."
-    )
+    verdict = f"Shown for all seats of {join_words(fair)}." if fair else "Shown for all seats of no table."
+    if len(fair) > MOST_NAMED:
+        verdict = f"Shown for all seats of {len(fair)} of {len(tables)} tables."
     return Section(
         f"Fair within {say_points(margin)}?",
         (
@@ -141,6 +141,9 @@ def within_section(within: pd.DataFrame, margin: float) -> Section:
             Table("within", "Win share minus fair share", within, TABLE_CAPTION, LABELS, signed=True),
         ),
     )  # fmt: skip
+
+
+MOST_NAMED = 6
 
 
 def parts_sections(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> list[Section]:

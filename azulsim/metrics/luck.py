@@ -186,16 +186,10 @@ def games_to_tell(run: Run, by: Sequence[str] = BY) -> pd.DataFrame:
         mine = sums.group == group
         meetings = sums.count[mine, 0]
         found = estimate_separation(sums.total[mine, 0] / meetings - 0.5)
-        parts.append(
-            {
-                "to_tell": max(found.value or np.nan, 1.0),
-                "to_tell_low": max(found.low, 1.0),
-                "to_tell_high": np.nan if found.high is None else max(found.high, 1.0),
-                "games": max(found.value or np.nan, 1.0) * meetings.mean(),
-                "note": "; ".join(filter(None, [frame["note"][group], UNKNOWN if found.high is None else ""])),
-                "group": group,
-            }
-        )
+        ends = [np.nan if end is None else np.ceil(end) for end in (found.value, found.low, found.high)]
+        unsure = "" if found.high is not None else UNKNOWN
+        note = "; ".join(filter(None, [frame["note"][group], unsure]))
+        parts.append((*ends, ends[0] * meetings.mean(), note, group))
     columns = ["to_tell", "to_tell_low", "to_tell_high", "games", "note", "group"]
     made = pd.DataFrame(parts, columns=columns).set_index("group")
     kept = frame.loc[made.index].assign(**{name: made[name] for name in columns[:-1]}).reset_index(drop=True)

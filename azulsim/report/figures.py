@@ -121,39 +121,43 @@ def draw_stacks(
     narrow: bool = False,
     x_label: str = "",
 ) -> Figure:
-    """Draw shares that add up to 1 as bars cut into parts, a bar an entry of the column `row`.
+    """Draw shares that add up to 1 as bars cut into parts, a bar an entry of `row`, a heading a panel.
 
     Frames have the columns `row`, `outcome` and `estimate`; `parts` names the outcomes in the order of the bar. Parts
     of at least 8 % have their percentage written in them.
     """
-    names = {title: list(dict.fromkeys(frame[row].astype(str))) for title, frame in panels.items()}
-    most = max(map(len, names.values()), default=1)
-    figure, axes = make_panels(
-        len(panels), narrow=narrow, height=0.75 + 0.3 * most, columns=1, share_y=False, share_x=True
-    )
+    bars: list[tuple[float, str, dict[str, float]]] = []
+    heads: list[tuple[float, str]] = []
+    y = 0.0
+    for title, frame in panels.items():
+        heads.append((y, title))
+        for name, rows in frame.groupby(frame[row].astype(str), sort=False):
+            y += 1
+            bars.append((y, str(name), dict(zip(rows["outcome"], rows["estimate"], strict=True))))
+        y += 1.4
     colors = [SERIES[k % len(SERIES)] for k in range(len(parts) - 1)] + [GRID]
+    figure, (axis,) = make_panels(1, narrow=narrow, height=0.5 + 0.27 * y, columns=1)
     with mpl.rc_context(RC):
-        for axis, (title, frame) in zip(axes, panels.items(), strict=True):
-            axis.set_title(clean_label(title, 40))
-            left = np.zeros(len(names[title]))
-            for color, outcome in zip(colors, parts, strict=True):
-                rows = frame[frame["outcome"] == outcome].set_index(frame[row].astype(str)[frame["outcome"] == outcome])
-                width = 100 * rows["estimate"].reindex(names[title]).fillna(0.0).to_numpy(float)
-                axis.barh(range(len(width)), width, left=left, height=0.62, color=color, edgecolor=PAPER, linewidth=0.6)
-                for y, (start, size) in enumerate(zip(left, width, strict=True)):
-                    if size >= 8:
-                        axis.text(start + size / 2, y, f"{size:.0f}", ha="center", va="center", fontsize=7.5,
-                                  color=INK if color == GRID else PAPER)  # fmt: skip
-                left = left + width
-            axis.set_yticks(range(len(left)), [clean_label(name, 30 if narrow else 44) for name in names[title]])
-            axis.tick_params(axis="y", labelcolor=INK, labelsize=7.5)
-            axis.tick_params(labelbottom=True)
-            axis.set_ylim(most - 0.5, -0.5)
-            axis.set_xlim(0, 100)
-            axis.set_xticks(range(0, 101, 25))
-            axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} %"))
-            axis.grid(visible=False, axis="y")
-            axis.set_xlabel(x_label)
+        at = [place for place, _, _ in bars]
+        left = np.zeros(len(bars))
+        for color, part in zip(colors, parts, strict=True):
+            width = np.array([100 * shares.get(part, 0.0) for _, _, shares in bars])
+            axis.barh(at, width, left=left, height=0.66, color=color, edgecolor=PAPER, linewidth=0.6)
+            for place, start, size in zip(at, left, width, strict=True):
+                if size >= 8:
+                    axis.text(start + size / 2, place, f"{size:.0f}", ha="center", va="center", fontsize=7.5,
+                              color=INK if color == GRID else PAPER)  # fmt: skip
+            left += width
+        for place, title in heads:
+            axis.text(0, place, clean_label(title, 40), ha="left", va="center", fontsize=8.5, fontweight="bold")
+        axis.set_yticks(at, [clean_label(name, 30 if narrow else 44) for _, name, _ in bars])
+        axis.tick_params(axis="y", labelcolor=INK, labelsize=7.5)
+        axis.set_ylim(y - 0.8, -0.6)
+        axis.set_xlim(0, 100)
+        axis.set_xticks(range(0, 101, 25))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} %"))
+        axis.grid(visible=False)
+        axis.set_xlabel(x_label)
         figure.legend(
             [Rectangle((0, 0), 1, 1, color=color) for color in colors], list(parts.values()), loc="outside upper left",
             ncols=2 if narrow else len(parts), labelcolor=INK, handlelength=1.0, columnspacing=1.4, borderaxespad=0.2,

@@ -58,7 +58,7 @@ def make_seats_section(seats: pd.DataFrame, tests: pd.DataFrame, looks: figures.
         if str(row.spec) == best
     ]
     return Section(
-        "Seats",
+        "Win share by seat",
         (
             "Seat 0 starts round 1, the others follow in order. Seats are assigned, so that differences between them "
             f"are effects of the seat for these strategies. Are all seats equal? For {best}, jointly: "
