@@ -45,6 +45,18 @@ def test_intervals_cover_the_true_crossing(slope: float, share: float) -> None:
     assert 0.93 <= hits / n <= 0.97
 
 
+@pytest.mark.long
+def test_ten_thousand_intervals_cover_within_the_band() -> None:
+    rng = np.random.default_rng(13)
+    where, hits, n, deals = 1.4, 0, 10_000, 60
+    deal = np.repeat(np.arange(deals), 4)
+    for _ in range(n):
+        rows = FACTOR - where + rng.normal(size=(deals, 1)) + 0.7 * rng.normal(size=(deals, 4))
+        found = estimate_crossing(np.tile(FACTOR, deals), rows.ravel(), deal)
+        hits += found.low is not None and found.low <= where <= found.high
+    assert 0.9435 <= hits / n <= 0.9565
+
+
 def test_interval_is_where_the_interval_of_the_response_holds_the_target() -> None:
     factor, values, deals = draw(0.5 * (FACTOR - 1.4), np.random.default_rng(4), deals=200)
     found = estimate_crossing(factor, values, deals)

@@ -105,13 +105,24 @@ def continue_roots(rng: np.random.Generator, known: float, *, deals: int, repeat
     [(0.0, 60, 8, False), (0.1, 60, 8, True), (0.5, 200, 4, False), (0.9, 60, 8, True), (0.99, 60, 8, False)],
 )
 def test_known_share_is_covered_and_free_of_bias(known: float, deals: int, repeats: int, wins: bool) -> None:
+    check_known_share(known, deals, repeats, wins, runs=200, least=0.91)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("known", [0.05, 0.3, 0.7, 0.95])
+@pytest.mark.parametrize("wins", [False, True])
+def test_known_share_is_covered_in_many_runs(known: float, wins: bool) -> None:
+    check_known_share(known, 150, 6, wins, runs=2000, least=0.935)
+
+
+def check_known_share(known: float, deals: int, repeats: int, wins: bool, *, runs: int, least: float) -> None:
     rng = np.random.default_rng(4)
     truth = 2 / np.pi * np.arcsin(known) if wins else known
     found = []
-    for _ in range(200):
+    for _ in range(runs):
         y, roots, clusters = continue_roots(rng, known, deals=deals, repeats=repeats, wins=wins)
         found.append(stats.estimate_known_shares(y, np.zeros(len(y), int), roots, clusters)[0])
-    assert np.mean([f.low <= truth <= f.high for f in found]) >= 0.91
+    assert np.mean([f.low <= truth <= f.high for f in found]) >= least
     assert np.mean([f.value for f in found]) == pytest.approx(truth, abs=0.012)
     assert np.mean([f.se for f in found]) < 0.05
 
