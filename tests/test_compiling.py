@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,18 @@ def test_a_kept_cache_is_used_and_a_damaged_one_costs_a_compilation(tmp_path: Pa
         assert damaged.stderr.count("\n") == 1
         mended = run(GAME, **cache)
         assert (mended.returncode, mended.stdout, mended.stderr) == (0, fresh.stdout, "")
+
+
+@pytest.mark.long
+def test_a_cache_is_shared_by_processes_that_start_at_once(tmp_path: Path) -> None:
+    """All find it empty: each plays the same game, and what they leave behind is of use to the next."""
+    cache = {CACHE_VARIABLE: str(tmp_path)}
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: run(GAME, **cache), range(4)))
+    assert [one.returncode for one in done] == [0] * 4, done
+    assert len({one.stdout for one in done}) == 1
+    later = run(GAME, **cache)
+    assert (later.returncode, later.stdout, later.stderr) == (0, done[0].stdout, "")
 
 
 @pytest.mark.long

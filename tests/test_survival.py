@@ -1,9 +1,11 @@
 """What a run must survive: strategies that misbehave, kills, disks that are full, files that are damaged.
 
-Failures that users of such tools have met, and where each kind is tested:
+Clusters are killed in test_cluster, object stores in test_object_store. Failures that users of such tools have met, and
+where each kind is tested:
 
 ==  =============================================================  ===================================================
- 1  a seed that means nothing once there are two workers            test_runner: ..._one_worker_and_with_two
+ 1  a seed that means nothing once there are two workers            test_runner: ..._one_worker_and_with_two;
+                                                                    test_cluster: test_number_and_kind_of_workers_...
  2  -j1 meaning all cores; an import changing the start method      test_one_worker_is_one; test_import_leaves_...
  3  state of a strategy leaking from match to match                 test_a_strategy_that_keeps_state_...;
                                                                     test_arena: test_own_memory_starts_empty_...
