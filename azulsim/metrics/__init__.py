@@ -1,6 +1,7 @@
 """Metrics: each a function from a run to a tidy pandas frame, every mean with its interval over deals."""
 
 from azulsim.metrics._estimate import compare_levels
+from azulsim.metrics._roots import PARTS, has_probes
 from azulsim.metrics._tables import KEYS, Lineups, describe_rules, has_depth, list_cells
 from azulsim.metrics.behavior import (
     FINGERPRINT,
@@ -51,13 +52,11 @@ from azulsim.metrics.marker import (
     takings,
 )
 from azulsim.metrics.probes import (
-    PARTS,
     arm_correlations,
     decision_losses,
     decision_signs,
     decision_values,
     fair_prices,
-    has_probes,
     tempo_values,
 )
 from azulsim.metrics.ranking import (

@@ -13,9 +13,10 @@ import pandas as pd
 from scipy import special
 
 from azulsim.metrics._estimate import compare_levels, contrast
+from azulsim.metrics._roots import UNITS, has_probes, sum_starts
 from azulsim.metrics._tables import Outcome, collect, describe_rules
 from azulsim.metrics.marker import starter_effects
-from azulsim.metrics.probes import UNITS, has_probes, tempo_sql, tempo_values
+from azulsim.metrics.probes import tempo_values
 from azulsim.schema import OTHER, TAKE, TAKE_ONLY
 from azulsim.stats import adjust_holm
 
@@ -140,11 +141,11 @@ def _check_bonus(run: Run) -> list[Row]:
 def _check_one_bonus(run: Run, bonus: int, cells: Sequence[int]) -> list[Row]:
     inside = ", ".join(map(str, cells))
     bonuses = {cell.index: cell.rules.starter_bonus for cell in run.manifest.cells}
-    expected = f"(CASE {' '.join(f'WHEN cell = {i} THEN {bonuses[i]}' for i in cells)} END) * (1 + d_next)"
+    expected = f"(CASE {' '.join(f'WHEN cell = {i} THEN {bonuses[i]}' for i in cells)} END) * (1 + starts_others)"
     outcomes = [
-        Outcome("found", "d_score", "points", ""),
+        Outcome("found", "score_others", "points", ""),
         Outcome("expected", expected, "points", ""),
-        Outcome("gap", f"d_score - {expected}", "points", ""),
+        Outcome("gap", f"score_others - {expected}", "points", ""),
     ]
     sums = collect(
         run,
@@ -152,7 +153,7 @@ def _check_one_bonus(run: Run, bonus: int, cells: Sequence[int]) -> list[Row]:
         ["players", "rules"],
         where=f"cell IN ({inside}) AND last_round <= round + 1",
         base="started",
-        tables=tempo_sql("arm <> seat"),
+        tables=sum_starts(run),
     )
     without = next(describe_rules(cell.rules) for cell in run.manifest.cells if cell.index == cells[0])
     frame = contrast(sums, outcomes, "rules", lambda labels: [-1.0 if label == without else 1.0 for label in labels])

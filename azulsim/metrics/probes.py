@@ -13,41 +13,28 @@ difference between them is the effect of that thing, for the strategies that pla
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
-from azulsim.errors import InputError
 from azulsim.metrics._estimate import ESTIMATE_NUMBERS, correlate, describe_estimate, estimate
+from azulsim.metrics._roots import PARTS, UNITS, Kind, has_probes, sum_decisions, sum_starts
 from azulsim.metrics._tables import Lineups, Outcome, Sums, collect, describe_rules
 from azulsim.metrics.games import BY
 from azulsim.rules import Rules
-from azulsim.schema import OTHER, TAKE, TAKE_ONLY
 from azulsim.stats import Crossing, estimate_crossing, estimate_share_above
 
 if TYPE_CHECKING:
     from azulsim.log import Run
 
-UNITS = {"win_share": "share", "margin": "points", "score": "points"}
-"""What a continued game is judged by, and the unit."""
-PARTS = {"value": (TAKE, OTHER), "tempo": (TAKE, TAKE_ONLY), "rest": (TAKE_ONLY, OTHER)}
-"""The parts of a decision's value: each is the first arm minus the second."""
 IMMEDIATE = ("less", "equal", "more")
 """What taking scores at once, against the best other move: values of the key `immediate`."""
 MOST_TILES, MOST_FLOOR = 5, 4
 
-Kind = Literal["tempo", "decision"]
 Weights = Literal["decisions", "games"]
-
-
-def has_probes(run: Run, kind: Kind) -> bool:
-    """Tell whether the run holds a root of a kind."""
-    if not run.manifest.is_probed:
-        return False
-    return bool(run.fetch(f"SELECT 1 FROM roots WHERE kind = '{kind}' LIMIT 1").num_rows)
 
 
 def tempo_values(
@@ -74,9 +61,7 @@ def tempo_values(
     lineups, most
         As in `takings`.
     """
-    _require(run, "tempo")
-    arm = "arm <> seat" if against == "others" else "arm = (seat + 1) % n_arms"
-    outcomes = [Outcome(name, f"d_{name}", unit, f"{name} gained by starting") for name, unit in UNITS.items()]
+    outcomes = [Outcome(name, f"{name}_{against}", unit, f"{name} gained by starting") for name, unit in UNITS.items()]
     sums = collect(
         run,
         outcomes,
@@ -84,7 +69,7 @@ def tempo_values(
         lineups=lineups,
         where="is_holder" if holder_only else "true",
         base="started",
-        tables=tempo_sql(arm),
+        tables=sum_starts(run),
         extra={"round": f"least(round, {int(most)})"},
     )
     return estimate(sums, outcomes, signed=True)
@@ -137,9 +122,8 @@ def decision_signs(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all"
     `reliability` is the part of the variance of the values seen that is no noise; where it may be none, the corrected
     share has the interval 0 to 1. Outcomes say by what it is judged.
     """
-    _require(run, "decision")
     columns = [f"{name}_{number}" for name in UNITS for number in ("value", "error")]
-    outcomes = [Outcome(column, column, "", "") for column in [*columns, "n_continuations"]]
+    outcomes = [Outcome(column, column, "", "") for column in [*columns, "n"]]
     sums = _collect_decisions(run, outcomes, [*by, "root"], lineups=lineups, most=most)
     keys = [str(name) for name in sums.keys if name != "root"]
     by_root = sums.keys[keys].iloc[sums.group].reset_index(drop=True)
@@ -172,26 +156,28 @@ def arm_correlations(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "al
     root. Near 0, arms have nothing in common, and independent luck would have told as much. `by` may name `round`.
     """
     parts = []
-    for kind, (base, tables) in {
-        "tempo": ("tempo_pairs", _tempo_pairs_sql()),
-        "decision": ("decided_pairs", _decision_pairs_sql()),
-    }.items():
-        if has_probes(run, "tempo" if kind == "tempo" else "decision"):
-            for name in UNITS:
-                x, y = f"({name}_x - {name}_mx)", f"({name}_y - {name}_my)"
-                moments = [Outcome(sql, sql, "", "") for sql in (x, y, f"{x} * {x}", f"{y} * {y}", f"{x} * {y}")]
-                sums = collect(
-                    run,
-                    moments,
-                    by,
-                    lineups=lineups,
-                    base=base,
-                    tables=tables,
-                    extra={"round": f"least(round, {int(most)})"},
-                )
-                parts.append(correlate(sums, Outcome(name, "", "correlation", ""), is_squared=False).assign(kind=kind))
+    kinds: dict[Kind, tuple[str, Callable[[Run], str]]] = {
+        "tempo": ("started", sum_starts),
+        "decision": ("decided", sum_decisions),
+    }
+    for kind, (base, prepare) in kinds.items():
+        if not has_probes(run, kind):
+            continue
+        for name in UNITS:
+            columns = ("0.0", "0.0", f"{name}_xx", f"{name}_yy", f"{name}_xy")
+            moments = [Outcome(sql, sql, "", "", per="n") for sql in columns]
+            sums = collect(
+                run,
+                moments,
+                by,
+                lineups=lineups,
+                base=base,
+                tables=prepare(run),
+                extra={"round": f"least(round, {int(most)})"},
+            )
+            parts.append(correlate(sums, Outcome(name, "", "correlation", ""), is_squared=False).assign(kind=kind))
     if not parts:
-        _require(run, "decision")
+        sum_decisions(run)  # says that nothing was probed
     frame = pd.concat(parts, ignore_index=True)
     keys = [str(name) for name in frame.columns[: frame.columns.get_loc("outcome")]]
     frame = frame.sort_values(["kind", *keys], ascending=[False, *[True] * len(keys)], kind="stable")
@@ -211,7 +197,6 @@ def fair_prices(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all") -
         fair), `least` and `greatest` price tried, `is_open_below` and `is_open_above` where the interval reaches them,
         `text` that says it all, `n_deals` and `note`. Empty if fewer than two prices were tried.
     """
-    _require(run, "decision")
     costs = {}
     for cell in run.manifest.cells:
         if cell.rules.marker_cost != "floor":
@@ -259,124 +244,7 @@ def _list_crossing(found: Crossing) -> tuple[object, ...]:
     return *ends, *tried, found.is_open_below, found.is_open_above, str(found), found.n_clusters, found.note
 
 
-# From the tables
-
-
-def _require(run: Run, kind: Kind) -> None:
-    if not has_probes(run, kind):
-        ask = {"tempo": "tempo = {}", "decision": "decision = {}"}[kind]
-        raise InputError(f"{run.path}: no {kind} was probed: the experiment needs a table [probes] with {ask}")
-
-
-def tempo_sql(others: str) -> str:
-    """Return the table expressions that end in `started`: a row a tempo root and seat.
-
-    `d_score` and so on are the seat's mean in its own arm minus that in the arms that the condition `others` chooses.
-    """
-    gains = ", ".join(
-        f"round(avg({sql}) FILTER (arm = seat) - avg({sql}) FILTER ({others}), 9) AS d_{name}"
-        for name, sql in {**{name: name for name in UNITS}, "next": "(next_starter = seat)::INT"}.items()
-    )
-    return f"""
-    tempo_arms AS (
-        SELECT game, round, seat, arm, score, margin, win_share, rounds, next_starter, players AS n_arms
-        FROM probes JOIN (SELECT DISTINCT cell, players FROM seats) USING (cell) WHERE kind = 'tempo'
-    ),
-    tempo_gains AS (
-        SELECT game, round, seat, max(rounds) AS last_round, {gains} FROM tempo_arms GROUP BY game, round, seat
-    ),
-    started AS (
-        SELECT played.* EXCLUDE (rounds, score, margin, win_share), tempo_gains.* EXCLUDE (game, seat),
-            roots.seat = played.seat AS is_holder
-        FROM tempo_gains JOIN played USING (game, seat)
-        JOIN roots ON roots.game = played.game AND roots.round = tempo_gains.round AND roots.kind = 'tempo'
-    )"""
-
-
-def _decision_sql(weights: str) -> str:
-    """Return the table expressions that end in `decided`: a row a decision root, of the player who decides."""
-    arms = ", ".join(
-        f"max({name}) FILTER (arm = {arm}) AS {name}_{arm}" for name in UNITS for arm in (OTHER, TAKE, TAKE_ONLY)
-    )
-    numbers = []
-    for name in UNITS:
-        value = f"{name}_{TAKE} - {name}_{OTHER}"
-        numbers += [f"round(avg({name}_{a} - {name}_{b}), 9) AS {name}_{part}" for part, (a, b) in PARTS.items()]
-        numbers += [f"stddev_samp({value}) / sqrt(count(*)) AS {name}_error"]
-        numbers += [
-            f"round(avg({value}) FILTER (continuation % 2 = {half}), 9) AS {name}_half_{half}" for half in (0, 1)
-        ]
-    losses = []
-    for name in UNITS:
-        halves = [f"{name}_half_{half}" for half in (0, 1)]
-        gains = [
-            f"CASE WHEN flip * {one} > 0 THEN flip * {other} ELSE 0 * {other} END"
-            for one, other in (halves, halves[::-1])
-        ]
-        losses += [f"(({gains[0]}) + ({gains[1]})) / 2 AS {name}_low_loss"]
-        losses += [f"greatest(flip * {name}_value, 0) AS {name}_high_loss"]
-    return f"""
-    decision_roots AS (
-        SELECT game, ply, round, seat, took, floor, space_price AS price, take_tiles AS tiles,
-            sign(take_gain - other_gain)::INT AS immediate, CASE WHEN took THEN -1 ELSE 1 END AS flip,
-            {weights} / count(*) OVER (PARTITION BY game) AS weight, row_number() OVER (ORDER BY game, ply) AS root
-        FROM roots WHERE kind = 'decision'
-    ),
-    decision_pairs AS (
-        SELECT game, ply, seat, continuation, {arms}
-        FROM probes SEMI JOIN decision_roots USING (game, ply, seat)
-        WHERE kind = 'decision' GROUP BY game, ply, seat, continuation
-    ),
-    decision_means AS (
-        SELECT game, ply, seat, count(*) AS n_continuations, {", ".join(numbers)}
-        FROM decision_pairs GROUP BY game, ply, seat
-    ),
-    decided AS (
-        SELECT played.* EXCLUDE (rounds, score, margin, win_share), d.* EXCLUDE (game, seat),
-            m.* EXCLUDE (game, ply, seat), {", ".join(losses)}
-        FROM decision_roots d JOIN decision_means m USING (game, ply, seat) JOIN played USING (game, seat)
-    )"""
-
-
-def _tempo_pairs_sql() -> str:
-    """Return the table expressions that end in `tempo_pairs`: a row a tempo root, continuation and seat."""
-    sides = ", ".join(
-        f"avg({name}) FILTER (arm = seat) AS {name}_x, avg({name}) FILTER (arm <> seat) AS {name}_y" for name in UNITS
-    )
-    return f"""
-    tempo_sides AS (
-        SELECT game, round, seat, continuation, {sides}
-        FROM probes WHERE kind = 'tempo' GROUP BY game, round, seat, continuation
-    ),
-    tempo_pairs AS ({_add_means("tempo_sides", "round")})"""
-
-
-def _decision_pairs_sql() -> str:
-    """Return the table expressions that end in `decided_pairs`: a row a decision root and continuation."""
-    sides = ", ".join(
-        f"max({name}) FILTER (arm = {arm}) AS {name}_{side}"
-        for name in UNITS
-        for side, arm in (("x", TAKE), ("y", OTHER))
-    )
-    return f"""
-    decision_sides AS (
-        SELECT game, probes.round, ply, seat, continuation, {sides}
-        FROM probes SEMI JOIN (SELECT * FROM roots WHERE kind = 'decision') r USING (game, ply, seat)
-        WHERE kind = 'decision' GROUP BY game, probes.round, ply, seat, continuation
-    ),
-    decided_pairs AS ({_add_means("decision_sides", "ply")})"""
-
-
-def _add_means(table: str, root: str) -> str:
-    """Return the SQL of a table of pairs with the means of each root, joined to who played."""
-    means = ", ".join(
-        f"avg({name}_{side}) OVER (PARTITION BY game, {root}, seat) AS {name}_m{side}"
-        for name in UNITS
-        for side in "xy"
-    )
-    return f"""
-        SELECT played.* EXCLUDE (rounds, score, margin, win_share), p.* EXCLUDE (game, seat)
-        FROM (SELECT *, {means} FROM {table}) p JOIN played USING (game, seat)"""
+# From the sums
 
 
 def _collect_decisions(
@@ -388,14 +256,13 @@ def _collect_decisions(
     lineups: Lineups = "all",
     most: int = 8,
 ) -> Sums:
-    _require(run, "decision")
     sums = collect(
         run,
         outcomes,
         by,
         lineups=lineups,
         base="decided",
-        tables=_decision_sql("n_choices::DOUBLE" if weights == "decisions" else "1.0"),
+        tables=sum_decisions(run, "n_choices::DOUBLE" if weights == "decisions" else "1.0"),
         extra={
             "round": f"least(round, {int(most)})",
             "tiles": f"least(tiles, {MOST_TILES})",
