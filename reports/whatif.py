@@ -348,7 +348,9 @@ def solve_section(run: Run, crossings: pd.DataFrame) -> Section:
     looks = figures_looks(responses)
     targets = {f"{players} players": float(rows["target"].iloc[0]) for players, rows in crossings.groupby("players")}
     draw = partial(figures.draw_lines, panels, "value", looks, references=targets, x_label=first["key"], height=2.5)
-    table = crossings.drop(columns=["key", "answer", "outcome", "note"]).rename(columns={"estimate": first["key"]})
+    table = crossings.drop(columns=["key", "outcome", "unit", "least", "greatest", "note"]).rename(
+        columns={"estimate": first["key"]}
+    )
     return Section(
         f"Where the {word} meets its target",
         (describe_crossings(crossings),),

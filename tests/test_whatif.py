@@ -26,6 +26,7 @@ from azulsim.log.outcomes import GAME_OUTCOMES
 from azulsim.metrics.whatif import FIXED, MIXED, RETUNED
 from azulsim.questions import RuleComparison, read_players, read_target, read_values, rules
 from azulsim.report import Written, build_report, make_report
+from azulsim.report.rules import describe_crossing
 from azulsim.rules import Bonus, Rules, make_rules, split_rule
 from azulsim.stats import adjust_holm
 
@@ -248,6 +249,8 @@ def test_a_target_beyond_the_values_played_is_not_reached(tmp_path: Path) -> Non
     row = metrics.rule_crossings(sweep(tmp_path / "run", starters=[-2.0, 2.0, 6.0], target=0.95)).iloc[0]
     assert np.isnan(row["estimate"])
     assert np.isnan(row["low"])
+    assert 0.2 < row["least"] < row["greatest"] < 0.95
+    assert re.search(r"with no starter_bonus from .4 to 4, where it is within \S+ to \S+ %", describe_crossing(row))
     flat = sweep(tmp_path / "flat", starters=[0.0, 0.1, 0.2])
     answer = make_report(load_module(find("reports", "whatif")), flat).answer[0]
     assert "or less" in answer

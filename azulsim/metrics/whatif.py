@@ -218,8 +218,9 @@ def rule_crossings(run: Run) -> pd.DataFrame:
     DataFrame
         A row a player count, `spec` and other rules: `key`, `outcome`, `target`, then the value of the rule as
         `estimate` (NaN: not reached between the values tried) with `low` and `high`, `is_open_below` and
-        `is_open_above` (the truth may lie beyond the values tried), the values `tried_from` and `tried_to`, `n_deals`,
-        `answer` in words, and `note`. Empty if there is nothing to solve.
+        `is_open_above` (the truth may lie beyond the values tried), the values `tried_from` and `tried_to`, between
+        which the outcome lies within `least` to `greatest` (ends of its intervals, in `unit`), `n_deals`, and `note`.
+        Empty if there is nothing to solve.
     """
     rows = []
     for sweep in _find_sweeps(run):
@@ -237,8 +238,10 @@ def rule_crossings(run: Run) -> pd.DataFrame:
                 "is_open_above": crossing.is_open_above,
                 "tried_from": float(crossing.factor[0]),
                 "tried_to": float(crossing.factor[-1]),
+                "least": float(crossing.response.low.min()),
+                "greatest": float(crossing.response.high.max()),
+                "unit": sweep.unit,
                 "n_deals": crossing.n_clusters,
-                "answer": str(crossing),
                 "note": crossing.note,
             }
         )

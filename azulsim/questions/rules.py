@@ -368,7 +368,8 @@ def _count_places(row: dict[Any, Any]) -> int:
 
 
 def _format(value: float, places: int, *, signed: bool = False) -> str:
-    text = f"{value:{'+' if signed and round(value, places) else ''}.{places}f}"
+    value = round(value, places) or 0.0  # no minus in front of a 0
+    text = f"{value:{'+' if signed and value else ''}.{places}f}"
     return text.replace("0.", ".", 1) if text.lstrip("+-").startswith("0.") and places > 2 else text
 
 

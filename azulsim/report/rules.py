@@ -85,4 +85,8 @@ def describe_crossing(row: Mapping[Hashable, Any]) -> str:
     if math.isfinite(row["estimate"]):
         return f"{row['key']} = {format_number(row['estimate'], 2)} ({ends})"
     tried = f"no {row['key']} from {row['tried_from']:g} to {row['tried_to']:g}".replace("-", MINUS)
-    return f"{tried}{f', though {ends} is not excluded' if math.isfinite(row['low']) else ''}"
+    if math.isfinite(row["low"]):
+        return f"{tried}, though {ends} is not excluded"
+    scale, unit = (100, "%") if row["unit"] == "share" else (1, row["unit"])
+    least, greatest = (format_number(scale * row[end], 1) for end in ("least", "greatest"))
+    return f"{tried}, where it is within {least} to {greatest} {unit}"
