@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import synthetic
+from scipy.stats import f_oneway
 
 import azulsim
 from azulsim import metrics
@@ -278,6 +279,29 @@ def test_variance_shares_use_line_ups_that_were_rotated(real: Run, alone: Run) -
     assert found["estimate"] == pytest.approx(share, abs=0.05)
     assert metrics.variance_shares(alone).empty
     assert metrics.decided_by_round(alone).empty
+
+
+def test_what_is_decided_is_a_one_way_analysis_of_variance(tmp_path: Path) -> None:
+    experiment = azulsim.Experiment(
+        lineup=["greedy"],
+        grid={"rules.starter_bonus": [0, 3]},
+        players=[2],
+        deals=6,
+        probes={"tempo": {"rounds": "all", "continuations": 3}},
+    )
+    run = azulsim.run(experiment, out=tmp_path / "run", jobs=1, progress=False)
+    frame = metrics.decided_by_round(run, outcome="margin")
+    probes = run.sql("SELECT * FROM probes WHERE kind = 'tempo' AND continuation > 0").df()
+    roots = run.sql("SELECT game, ply, seat AS starter FROM roots WHERE kind = 'tempo'").df()
+    rows = probes.merge(roots, on=["game", "ply"]).query("arm == starter and cell == 1")
+    for number in (2, 4):
+        here = rows[rows["round"] == number]
+        samples = [part["margin"].astype(float) for _, part in here.groupby(["game", "seat"])]
+        assert {len(sample) for sample in samples} == {3}
+        ratio = f_oneway(*samples).statistic
+        row = pick(frame, rules="starter_bonus=3", players=2, spec="greedy", round=number)
+        assert row["estimate"] == pytest.approx(max((ratio - 1) / (ratio + 2), 0))
+        assert row["n"] == len(here)
 
 
 def test_sums_do_not_depend_on_the_size_of_the_pieces(real: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pandas as pd
 from azulsim.errors import InputError
 from azulsim.metrics._estimate import ESTIMATE_NUMBERS, describe_estimate, estimate
 from azulsim.metrics._rounds import find_leads
-from azulsim.metrics._tables import Lineups, Outcome, describe_rules, list_cells
+from azulsim.metrics._tables import Lineups, Outcome, check_keys, describe_rules, list_cells
 from azulsim.metrics.course import MOST_ROUNDS
 from azulsim.metrics.games import BY
 from azulsim.metrics.ranking import AHEAD, collect_payoffs
@@ -141,14 +141,14 @@ def decided_by_round(
     outer = [name for name in by if name not in ("players", "spec")]
     if outer:
         raise InputError(f"by = {outer[0]!r}: what is decided by a round is taken by players and spec")
-    names = list(dict.fromkeys(by))
+    cells = list_cells(run)
+    names = check_keys(run, by)
     columns = [*names, "round", "outcome", "unit", *ESTIMATE_NUMBERS]
     if not run.manifest.is_probed:
         return pd.DataFrame(columns=columns)
-    kinds = list_cells(run)
-    chosen = kinds if lineups == "all" else kinds[kinds["lineup"] == lineups]
+    chosen = cells if lineups == "all" else cells[cells["lineup"] == lineups]
     table = run.fetch(f"""
-        SELECT p.game, p.deal, p.round, p.seat, p.players, s.spec::VARCHAR AS spec, p.{outcome}::DOUBLE AS y
+        SELECT p.cell, p.game, p.deal, p.round, p.seat, s.players, s.spec::VARCHAR AS spec, p.{outcome}::DOUBLE AS y
         FROM probes p JOIN roots r ON r.game = p.game AND r.kind = p.kind AND r.ply = p.ply JOIN seats s
             ON s.cell = p.cell AND s.seating = p.seating AND s.seat = p.seat
         WHERE p.kind = 'tempo' AND p.arm = r.seat AND p.continuation > 0 AND p.round <= {int(most)}
@@ -156,6 +156,9 @@ def decided_by_round(
         QUALIFY count(*) OVER (PARTITION BY p.game, p.ply, p.seat) > 1
         ORDER BY p.game, p.round, p.seat, p.continuation""").to_pandas()
     table["spec"] = pd.Categorical(table["spec"], categories=list(run.manifest.specs))
+    table["rules"] = pd.Categorical(
+        table["cell"].map(cells.set_index("cell")["rules"]), categories=list(dict.fromkeys(cells["rules"]))
+    )
     parts = []
     for keys, rows in table.groupby(names, observed=True, sort=True):
         numbers, code = np.unique(rows["round"], return_inverse=True)
