@@ -250,7 +250,8 @@ def test_a_target_beyond_the_values_played_is_not_reached(tmp_path: Path) -> Non
     assert np.isnan(row["estimate"])
     assert np.isnan(row["low"])
     assert 0.2 < row["least"] < row["greatest"] < 0.95
-    assert re.search(r"with no starter_bonus from .4 to 4, where it is within \S+ to \S+ %", describe_crossing(row.to_dict()))
+    said = describe_crossing(row.to_dict())
+    assert re.fullmatch(r"no starter_bonus from .4 to 4, where it is within \S+ to \S+ %", said)
     flat = sweep(tmp_path / "flat", starters=[0.0, 0.1, 0.2])
     answer = make_report(load_module(find("reports", "whatif")), flat).answer[0]
     assert "or less" in answer
