@@ -114,6 +114,8 @@ def answer(
         return (f"At {players[0]} players {best} scores {format_estimate(row)} on average.",), numbers
     rows = changes[changes["spec"] == best].set_index("outcome")
     few, many = players[0], players[-1]
+    if "score" not in rows.index:  # all games of one player count were forfeited
+        return (f"{best} ended no game by the rules at {few} or at {many} players.",), numbers
     parts = [
         f"the mean score changes by {format_estimate(rows.loc['score'], signed=True)}, "
         f"from {format_estimate(pick('score', few), unit=False)} to {format_estimate(pick('score', many), unit=False)}",

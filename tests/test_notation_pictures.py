@@ -152,7 +152,7 @@ def test_names_that_differ_look_different() -> None:
     drawn = draw_text(STANDARD, names=("alpha_beta_2", "alpha_beta_3"))
     assert "seat 0: alpha_bet~2" in drawn
     assert "seat 1: alpha_bet~3" in drawn
-    assert "seat 1: column_buil " in draw_text(STANDARD, names=("alpha_beta_2", "column_builder"))
+    assert "seat 1: column_bui~ " in draw_text(STANDARD, names=("alpha_beta_2", "column_builder"))
     assert cut_names(["a_long_a_name", "a_long_b_name", "short"], 7) == ["a_lon~0", "a_lon~1", "short"]
     long = "path/to/somewhere/far/away/from/here.py:hoard_"
     assert "~e<" in draw_svg(STANDARD, names=(f"{long}blue", f"{long}blues"))

@@ -22,27 +22,25 @@ def name_seats(position: Position, names: Sequence[str], width: int = 0) -> list
     return [f"{seat}: {name}" for seat, name in zip(called, shown, strict=True)] if names else called
 
 
-def cut_names(names: Sequence[str], width: int) -> list[str]:
-    """Cut long names at the end; in the middle, with `~`, if different ones would look the same.
+def cut_names(names: Sequence[str], width: int, mark: str = "~") -> list[str]:
+    """Cut long names at the end, or in the middle if different ones would look the same; a mark stands for what is cut.
 
     >>> cut_names(["color_builder", "greedy"], 8)
-    ['color_bu', 'greedy']
+    ['color_b~', 'greedy']
     >>> cut_names(["alpha_beta_2", "alpha_beta_3", "greedy"], 8)
     ['alpha_~2', 'alpha_~3', 'greedy']
     """
     different = list(dict.fromkeys(names))
     ends = [[name[len(name) - length :] for name in different] for length in range(width - 1)]
     for tails in [*ends, list(map(str, range(len(different))))]:
-        found = {name: _cut(name, width, tail) for name, tail in zip(different, tails, strict=True)}
+        found = {name: _cut(name, width, mark + tail) for name, tail in zip(different, tails, strict=True)}
         if len(set(found.values())) == len(different):
             break
     return [found[name] for name in names]
 
 
 def _cut(name: str, width: int, tail: str) -> str:
-    if len(name) <= width:
-        return name
-    return f"{name[: width - len(tail) - 1]}~{tail}" if tail else name[:width]
+    return name if len(name) <= width else name[: width - len(tail)] + tail
 
 
 def make_printable(text: str) -> str:

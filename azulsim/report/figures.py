@@ -21,7 +21,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from azulsim.report.style import DIVERGING, GRID, INK, MUTED, PAPER, RC, SERIES, Look, make_panels
-from azulsim.report.words import MINUS, clean_label, format_number
+from azulsim.report.words import MINUS, clean_label, clean_labels, format_number
 
 Looks = Mapping[str, Look]
 FULL = 0.35
@@ -104,7 +104,7 @@ def draw_forest(
             for y, name in enumerate(names):
                 if name in rows:
                     _draw_dot(axis, rows[name], y, looks[name], write=write_values, signed=signed)
-            axis.set_yticks(range(len(names)), [clean_label(name, 26) for name in names])
+            axis.set_yticks(range(len(names)), clean_labels(names, 26))
             axis.tick_params(axis="y", labelcolor=INK)
             axis.set_ylim(len(names) - 0.4, -0.75)
             axis.grid(visible=False, axis="y")
@@ -226,7 +226,7 @@ def draw_matrix(
             _draw_cells(axis, shown, colors, len(order), len(order))
             if not is_large:
                 _write_cells(axis, shown, colors, 8.5 if size / n > 0.33 else 6.5)
-            labels = [clean_label(name, 28 if is_large else 22) for name in order]
+            labels = clean_labels(order, 28 if is_large else 22)
             if is_large:
                 _number_labels(axis, labels, 50 * size / n)
             else:
@@ -264,7 +264,7 @@ def draw_profiles(
             size = 6.0 if narrow else 7.5
             axis.set_xticks(range(len(labels)), list(labels.values()), rotation=60, ha="right", rotation_mode="anchor",
                             fontsize=size)  # fmt: skip
-            names = [clean_label(name, 24) for name in order]
+            names = clean_labels(order, 24)
             axis.set_yticks(range(len(order)), names, fontsize=min(size, 165 / n))
             axis.tick_params(labelcolor=INK, labelleft=True, labelbottom=True)
     return figure
@@ -291,7 +291,7 @@ def draw_rows(
             _draw_cells(axis, cells, colors, len(found), len(order))
             _write_cells(axis, cells, colors, 7.5 if n <= MANY else 6.0)
             axis.set_xticks(range(len(found)), [str(value) for value in found])
-            axis.set_yticks(range(len(order)), [clean_label(name, 24) for name in order], fontsize=min(8.0, 200 / n))
+            axis.set_yticks(range(len(order)), clean_labels(order, 24), fontsize=min(8.0, 200 / n))
             axis.tick_params(axis="y", labelcolor=INK)
             axis.set_xlabel(label)
     return figure
@@ -349,7 +349,7 @@ def _draw_joints(axis: Axes, frame: pd.DataFrame) -> None:
         )  # fmt: skip
         members[len(names) + step] = members[left] + members[right]
         at[len(names) + step] = (float(height), (y1 + y2) / 2)
-    axis.set_yticks(range(len(names)), [clean_label(names[leaf], 26) for leaf in leaves])
+    axis.set_yticks(range(len(names)), clean_labels([names[leaf] for leaf in leaves], 26))
     axis.set_ylim(len(names) - 0.5, -0.5)
 
 
@@ -516,7 +516,7 @@ def _add_legend(figure: Figure, looks: Looks, names: Sequence[str], *, narrow: b
     shown = [name for name in looks if name in names]
     if len(shown) < 2:
         return
-    labels = [clean_label(name, 26) for name in shown]
+    labels = clean_labels(shown, 26)
     room = 40 if narrow else 84
     handles = [
         Line2D([], [], color=looks[name].color, marker="" if is_line else looks[name].marker,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from azulsim.notation.words import cut_names
 
 MINUS = "\u2212"
 MISSING = "\u2013"
@@ -94,6 +96,15 @@ def clean_label(text: str, width: int = 30) -> str:
     a\\$x\\$
     """
     return clean(text, width).replace("$", r"\$")
+
+
+def clean_labels(names: Sequence[str], width: int) -> list[str]:
+    """Return untrusted names for a figure, as `clean_label` does; those that differ still do when they are cut.
+
+    >>> print(*clean_labels(["noisy(greedy, eps=0.1)", "noisy(greedy, eps=0.2)"], 12))
+    noisy(gre…1) noisy(gre…2)
+    """
+    return [name.replace("$", r"\$") for name in cut_names([clean(name) for name in names], width, "\u2026")]
 
 
 def clean_cell(value: Any) -> Any:
