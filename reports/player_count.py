@@ -152,7 +152,7 @@ def more_sections(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> l
     sections = []
     if metrics.has_depth(run, "rounds"):
         sections += [make_standings_section(run, lineups), supply_section(run, lineups, looks)]
-    sections += interaction_sections(run, looks)
+    sections += interaction_sections(run, lineups, looks)
     variance = make_variance_section(run)
     return [*sections, variance] if variance else sections
 
@@ -197,12 +197,12 @@ def list_expected(supply: pd.DataFrame) -> dict[int, tuple[float, float]]:
     return {int(str(players)): (float(row["fewest"]), float(row["most"])) for players, row in table.iterrows()}
 
 
-def interaction_sections(run: Run, looks: figures.Looks) -> list[Section]:
+def interaction_sections(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> list[Section]:
     """Show how players get in each other's way, where the run can tell."""
     items: list[Plot | Table] = []
     text = []
     if metrics.has_depth(run, "moves") and run.manifest.experiment.get("denial"):
-        denials = metrics.denials(run)
+        denials = metrics.denials(run, lineups=lineups)
         shown = say.keep_first_rules(denials)
         panels = {LABELS[name]: shown[shown["outcome"] == name] for name in metrics.DENIALS}
         draw = partial(figures.draw_lines, panels, "players", looks, x_label="players", columns=2)
