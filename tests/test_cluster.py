@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+from stores import serve_s3
 
 from azulsim import cli, log, runner
 from azulsim.errors import InputError, RunError
@@ -54,6 +55,8 @@ class Cluster:
 
     address: str
     folder: Path
+    bucket: str
+    """Address of a bucket that all of them can reach."""
     workers: list[subprocess.Popen[bytes]]
 
     def start_worker(self) -> subprocess.Popen[bytes]:
@@ -70,9 +73,8 @@ class Cluster:
 
 
 def start(*words: str, folder: Path) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "false"}
-    log_file = (folder / "log.txt").open("wb")
-    with log_file:
+    environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+    with (folder / "log.txt").open("wb") as log_file:
         return subprocess.Popen(
             [sys.executable, "-m", "dask", *words], cwd=folder, env=environment, stdout=log_file, stderr=log_file
         )
@@ -84,14 +86,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     file = folder / "scheduler.json"
     words = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
     scheduler = start("scheduler", *words, folder=folder)
-    wait_for(file.exists)
-    found = Cluster(json.loads(file.read_text())["address"], folder, [])
-    found.start_worker()
-    found.start_worker()
-    yield found
-    for process in (*found.workers, scheduler):
-        process.kill()
-        process.wait()
+    wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
+    with serve_s3() as bucket:
+        found = Cluster(json.loads(file.read_text())["address"], folder, bucket, [])
+        found.start_worker()
+        found.start_worker()
+        yield found
+        for process in (*found.workers, scheduler):
+            process.kill()
+            process.wait()
 
 
 def wait_for(condition: Any, seconds: float = 300.0) -> None:
@@ -176,6 +179,14 @@ def children_of(worker: subprocess.Popen[bytes]) -> list[psutil.Process]:
     return psutil.Process(worker.pid).children() if worker.poll() is None else []
 
 
+def test_workers_write_to_an_object_store(cluster: Cluster, tmp_path: Path) -> None:
+    experiment = Experiment(name="far", lineup=["greedy", "uniform"], deals=200)
+    near = runner.run(experiment, out=tmp_path / "near", jobs=1, progress=False)
+    far = runner.run(experiment, out=f"{cluster.bucket}/far", cluster=cluster.url, progress=False)
+    assert far.hashes == near.hashes
+    assert far.games().equals(near.games())
+
+
 def test_cluster_that_does_not_see_the_folder_is_one_sentence(cluster: Cluster) -> None:
     experiment = Experiment(name="unseen", lineup=["greedy"], deals=2)
     with pytest.raises(RunError, match=r"worker tcp://.*: memory://unseen is not the run folder there"):
@@ -199,6 +210,19 @@ def command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main()
     assert not stop.value.code
+
+
+def test_a_shard_that_breaks_workers_twice_is_played_in_a_watched_child(
+    cluster: Cluster, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A strategy that nobody watches ends the worker; the third one plays its game in a child, and it fails."""
+    monkeypatch.setattr(runner.tasks, "must_be_watched", lambda spec, project: False)
+    n_alive = sum(worker.poll() is None for worker in cluster.workers)
+    cluster.start_worker()
+    experiment = Experiment(name="breaks", lineup=[f"{project}/mine.py:exits", "uniform"], deals=6, seed=SEED)
+    run = runner.run(experiment, out=project / "breaks", cluster=cluster.url, progress=False)
+    assert run.failures()[["deal", "kind"]].to_numpy().tolist() == [[GUILTY_DEAL, "crashed"]]
+    assert sum(worker.poll() is None for worker in cluster.workers) == n_alive - 1
 
 
 @pytest.mark.parametrize(
