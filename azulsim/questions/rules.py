@@ -16,6 +16,7 @@ from azulsim import metrics, registry
 from azulsim.config import show_value
 from azulsim.errors import InputError
 from azulsim.experiment import Experiment, apply_overrides, make_experiment
+from azulsim.experiment.kinds import vary_rules
 from azulsim.log import Run
 from azulsim.metrics.whatif import RETUNED, find_baseline
 from azulsim.notation import format_rules
@@ -217,10 +218,11 @@ def _list_rules(
     for place, kind in enumerate(found):
         if kind in found[:place]:
             raise InputError(f"whatif: two sets of rules are the same: {metrics.describe_rules(kind)}")
-    for value in values:
-        data = {"rules": standard.model_dump(by_alias=True)}
-        kind = make_rules(_put(data, _full_key(str(key)).split("."), value)["rules"], where=f"{key} = {value}")
-        found += [kind] if kind not in found else []
+    try:
+        varied = [kind for _, kind in vary_rules(standard, {_full_key(key): tuple(values)})] if key else []
+    except ValueError as error:
+        raise InputError(f"{key}: {error}") from None
+    found += [kind for kind in varied if kind not in found]
     if len(found) < 2:
         raise InputError("whatif: names no other rules; write, for example, --set rules.bonus.column=5")
     return found
@@ -235,13 +237,6 @@ def _change(rules: Rules, changes: Iterable[str]) -> Rules:
     changes = list(changes)
     data = apply_overrides({"rules": rules.model_dump(by_alias=True)}, changes)
     return make_rules(data["rules"], where=f"--set {' --set '.join(changes)}")
-
-
-def _put(data: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """Return nested tables with the value at a path replaced or added."""
-    first, *rest = path
-    inner = data.get(first)
-    return {**data, first: _put(inner if isinstance(inner, dict) else {}, rest, value) if rest else value}
 
 
 # Re-tuned strategies
