@@ -340,7 +340,9 @@ class Run:
     def _bare(self) -> duckdb.DuckDBPyConnection:
         """The connection before any file of the run is opened."""
         connection = duckdb.connect()
-        connection.execute("SET enable_progress_bar = false")
+        # Where there is none, as in a notebook without widgets, DuckDB refuses to be told so.
+        if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+            connection.execute("SET enable_progress_bar = false")
         if is_store(self.path):
             connection.register_filesystem(open_system(self.path, {name for c in self.commits for name in c.tables}))
         connection.register("cells", self.cells)
