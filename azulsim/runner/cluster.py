@@ -120,7 +120,8 @@ class Cluster:
                 for parcel in itertools.islice(waiting, max(0, self._count_room() - len(running))):
                     submit(parcel)
         finally:
-            self._client.cancel(list(running))
+            with suppress(Exception):  # a cluster that was lost forgets them by itself
+                self._client.cancel(list(running))
 
     def _count_room(self) -> int:
         """Return how many shards may be handed out at a time."""
