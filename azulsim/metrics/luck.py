@@ -6,6 +6,7 @@ Frames are as in `azulsim.metrics.games`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -95,28 +96,39 @@ def _list_rotations(cell: Cell) -> list[int]:
 
 def _tabulate(run: Run, cells: Sequence[Cell], outcome: Judge) -> Array:
     """Return the outcome of each line-up's players in each seat: (deals, line-ups, players, seats)."""
+    tables = [_read_cell(run, cell.index) for cell in cells]
+    common = tables[0][0]
+    for deals, _, _ in tables[1:]:
+        common = np.intersect1d(common, deals, assume_unique=True)
+    column = 1 if outcome == "win_share" else 2
+    found = np.stack([table[column][np.searchsorted(table[0], common)] for table in tables], axis=1)
+    if outcome != "margin":
+        return found
+    # Who else sat at the table when a player sat in a seat is found in the same rotation.
     n = cells[0].players
-    tables: list[tuple[Array, Array]] = []
-    for cell in cells:
-        column = "win_share" if outcome == "win_share" else "score"
-        games = run.games(columns=["deal", "seating", column, "termination"], filters={"cell": cell.index})
-        if outcome != "win_share":  # a forfeited game has no margin, so that its deal is not whole
-            games = games[~games["deal"].isin(games["deal"][games["termination"] == "FORFEIT"])]
-        values = games[column].to_numpy(np.float64).reshape(-1, n)
-        deal, seating = (games[name].to_numpy(np.int64)[::n] for name in ("deal", "seating"))
-        if outcome == "margin":
-            values = find_leads(values.T).T
-        deals, code = np.unique(deal, return_inverse=True)
-        table = np.full((len(deals), n, n), np.nan)
+    for line_up, cell in enumerate(cells):
+        for number in _list_rotations(cell):
+            players, seats = list(cell.seatings[number]), list(range(n))
+            found[:, line_up, players, seats] = find_leads(found[:, line_up, players, seats].T).T
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _read_cell(run: Run, index: int) -> tuple[Array, Array, Array]:
+    """Return the deals of a cell, and win shares and scores by deal, player and seat, from its rotations."""
+    cell = next(cell for cell in run.manifest.cells if cell.index == index)
+    n = cell.players
+    games = run.games(columns=["deal", "seating", "win_share", "score"], filters={"cell": index})
+    deal, seating = (games[name].to_numpy(np.int64)[::n] for name in ("deal", "seating"))
+    deals, code = np.unique(deal, return_inverse=True)
+    tables = np.full((2, len(deals), n, n), np.nan)
+    for table, name in zip(tables, ("win_share", "score"), strict=True):
+        values = games[name].to_numpy(np.float64).reshape(-1, n)
         for number in _list_rotations(cell):
             mine = seating == number
             for seat, player in enumerate(cell.seatings[number]):
                 table[code[mine], player, seat] = values[mine, seat]
-        tables.append((deals, table))
-    common = tables[0][0]
-    for deals, _ in tables[1:]:
-        common = np.intersect1d(common, deals, assume_unique=True)
-    return np.stack([table[np.searchsorted(deals, common)] for deals, table in tables], axis=1)
+    return deals, tables[0], tables[1]
 
 
 def decided_by_round(
