@@ -98,7 +98,8 @@ def describe_probes(run: Run, looks: figures.Looks, order: Sequence[str]) -> Par
         shown = say.keep_first_rules(values)
         words, found = _describe_values(shown[shown["part"] == "value"], order, "decision")
         fair, more = _describe_prices(prices, order)
-        sentences.append(f"Taking the marker where something else can be done changes those of {words}{fair}.")
+        what = "those" if sentences else "win share and score"
+        sentences.append(f"Taking the marker where something else can be done changes {what} of {words}{fair}.")
         numbers |= found | more
         sections += [_show_values(run, values, looks), _show_judgement(run, looks)]
         if len(prices):
