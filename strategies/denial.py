@@ -3,7 +3,7 @@
 from typing import Any
 
 from azulsim.strategy import Move, strategy, where
-from azulsim.strategy.toolbox import color_of_line, count_in_line, is_round_over, seat_to_move
+from azulsim.strategy.toolbox import has_begun, is_round_over, seat_to_move
 
 
 @strategy
@@ -36,11 +36,8 @@ def blocker(move: Move, position: Any, *, block: float = 0.3, keep: float = 0.3)
     Source: a common habit at the table. Bad at: asking whether the next player could have used the tiles.
     """
     wanted = 0.0
-    if not is_round_over(position):
-        rival = seat_to_move(position)
-        for line in range(2, 6):
-            if color_of_line(position, rival, line) == move.color and count_in_line(position, rival, line) < line:
-                wanted = move.tiles
+    if not is_round_over(position) and has_begun(position, seat_to_move(position), int(move.color)):
+        wanted = move.tiles
     return move.gain + keep * move.placed + block * wanted
 
 

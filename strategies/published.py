@@ -19,6 +19,7 @@ from azulsim.strategy.toolbox import (
     marker_holder,
     mover,
     penalty_of,
+    score_if_tiled,
     score_of,
     standing_of,
     tile_lines,
@@ -36,8 +37,7 @@ def ludometer_greedy(move: Move, position: Any) -> float:
     """
     seat = mover(position)
     if not is_round_over(position):
-        points = tile_lines(position, seat)
-        return float(score_of(position, seat) + points - penalty_of(position, seat))
+        return float(score_if_tiled(position, seat))
     is_over = end_round(position)
     score = score_of(position, seat)
     return float(score + 100 * (is_over and score > score_of(position, best_rival(position, seat))))

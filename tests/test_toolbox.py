@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -96,3 +97,26 @@ def test_ending_a_round_is_what_the_game_does(players: int) -> None:
                 assert rival != seat
             game.undo()
     assert rounds > 20
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_begun_line_is_one_that_is_neither_empty_nor_complete(name: str) -> None:
+    begun = 0
+    for game in play_randomly(RULES[name], 2, seed=7):
+        position = copy_position(game)
+        for seat, color in product(range(2), range(6)):
+            lines = [line for line in range(1, 6) if toolbox.color_of_line(position, seat, line) == color]
+            expected = any(toolbox.count_in_line(position, seat, line) < line for line in lines)
+            assert toolbox.has_begun(position, seat, color) == expected
+            begun += expected
+    assert begun > 50
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_score_if_tiled_is_what_tiling_says_and_changes_nothing(name: str) -> None:
+    for game in play_randomly(RULES[name], 3, seed=11):
+        for seat in range(3):
+            position = copy_position(game)
+            score = toolbox.score_if_tiled(position, seat)
+            assert position == copy_position(game)
+            assert score == toolbox.score_of(position, seat) + value_of(position, seat)

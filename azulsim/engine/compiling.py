@@ -133,7 +133,9 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             self.disable()
 
 
-def compiled(function: F | None = None, *, key: str | None = "", is_inlined: bool = False) -> Any:
+def compiled(
+    function: F | None = None, *, key: str | None = "", is_inlined: bool = False, is_borrowing: bool = False
+) -> Any:
     """Compile a function, releasing the GIL; use as a decorator.
 
     Parameters
@@ -143,10 +145,13 @@ def compiled(function: F | None = None, *, key: str | None = "", is_inlined: boo
         no compiled code on disk.
     is_inlined : bool
         True to put the code into every caller: what a caller does not use of a result is then never computed.
+    is_borrowing : bool
+        True for a function that makes no arrays, and whose caller keeps those it is given: references to them are then
+        not counted. Each count locks the memory it is in, which costs as much as dozens of ordinary instructions.
     """
 
     def wrap(py_func: F) -> F:
-        dispatcher = numba.njit(nogil=True, forceinline=is_inlined)(py_func)
+        dispatcher = numba.njit(nogil=True, forceinline=is_inlined, _nrt=not is_borrowing)(py_func)
         if key is not None:
             dispatcher._cache = _Cache(py_func, key)
         return cast(F, dispatcher)
@@ -244,6 +249,16 @@ def make_record(typingctx: Any, dtype: Any) -> Any:
 
 
 @intrinsic
+def reserve_record(typingctx: Any, dtype: Any) -> Any:
+    """Return memory for a record of a dtype, as `make_record` does, but with whatever stood there before."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _reserve(context, builder, dtype.dtype)
+
+    return dtype.dtype(dtype), codegen
+
+
+@intrinsic
 def copy_record(typingctx: Any, record: Any) -> Any:
     """Return a copy of a record that lives until the function that asks for it returns; in a loop, always in place."""
 
@@ -253,6 +268,17 @@ def copy_record(typingctx: Any, record: Any) -> Any:
         return copy
 
     return record(record), codegen
+
+
+@intrinsic
+def copy_into(typingctx: Any, record: Any, memory: Any) -> Any:
+    """Copy a record over another one of its dtype."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        cgutils.raw_memcpy(builder, args[1], args[0], ir.Constant(ir.IntType(64), record.size), 1)
+        return context.get_dummy_value()
+
+    return types.void(record, memory), codegen
 
 
 def _reserve(context: Any, builder: Any, record: Any) -> Any:

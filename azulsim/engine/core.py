@@ -5,14 +5,14 @@ Nothing here is checked: callers pass legal moves only. Sections are those of do
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from azulsim.engine.compiling import compiled, lowest_bit, popcount, widen
+from azulsim.engine.compiling import assume, compiled, lowest_bit, popcount, widen
 from azulsim.engine.luck import below, derive
 from azulsim.engine.record import ALL_LANES, HOLDER, JOKER, LANE_TOPS, LANES, LOTTERY, ROTATION, SOURCE_LANES
-from azulsim.rules import Termination
+from azulsim.rules import MAX_PLAYERS, Termination
 
 ROW_COMPLETED = int(Termination.ROW_COMPLETED)
 ROUND_LIMIT = int(Termination.ROUND_LIMIT)
@@ -41,6 +41,9 @@ LEDGER = np.dtype(
 )
 """What one seat's wall-tiling did (filled by `tile`), and how it ended (filled by `settle`); one entry a seat."""
 
+LEDGERS = np.dtype([("of_seat", LEDGER, MAX_PLAYERS)], align=True)
+"""A ledger that compiled code makes for itself."""
+
 
 def _make_runs() -> Any:
     """Tabulate, for each 5-bit row and set bit, the length of the run of set bits through it."""
@@ -58,6 +61,7 @@ def _make_runs() -> Any:
 
 
 RUNS = _make_runs()
+_POINTS_OF_RUN = np.where(RUNS > 1, RUNS, 0).astype(np.int8)
 
 
 SOURCE_BITS = np.array([1 << 12 * color for color in range(5)] + [0], np.int64)
@@ -109,6 +113,21 @@ def run_points(across: Any, down: Any) -> Any:
 
 
 @compiled
+def points_of_tile(wall: Any, row: Any, column: Any) -> Any:
+    """Return the points of the tile on a set space (0-based, 3.3).
+
+    From a table and without branches, as unsigned numbers, for which no index from the end has to be thought of.
+    """
+    row, column = np.uint64(row), np.uint64(column)
+    across = widen(_POINTS_OF_RUN[np.uint64(wall >> (5 * row)) & _ROW, column])
+    down = widen(_POINTS_OF_RUN[np.uint64(column_bits(wall, column)), row])
+    return max(1, across + down)
+
+
+_ROW = np.uint64(31)
+
+
+@compiled
 def tiling_points(wall: Any, full: Any, colors: Any) -> Any:
     """Return the points if the complete lines `full` were tiled now, top to bottom (3.2)."""
     points = 0
@@ -118,14 +137,14 @@ def tiling_points(wall: Any, full: Any, colors: Any) -> Any:
         row = line - 1
         column = column_of(row, (colors >> (4 * line)) & 15)
         wall |= 1 << (5 * row + column)
-        points += run_points(run_across(wall, row, column), run_down(wall, row, column))
+        points += points_of_tile(wall, row, column)
     return points
 
 
 @compiled
 def floor_penalty(game: Any, fallen: Any) -> Any:
     """Return the points lost for a number of fallen tiles, marker included (2.11)."""
-    return widen(game.penalty[min(fallen, widen(game.n_floor))])
+    return widen(game.penalty[np.uint64(min(fallen, widen(game.n_floor)))])
 
 
 @compiled
@@ -185,41 +204,78 @@ def begin_round(game: Any, round_key: Any) -> None:
         game.score[game.starter] = max(0, score) if game.is_clamped else score
 
 
-@compiled
-def play(game: Any, code: Any) -> bool:
-    """Play one move (2.2 to 2.10); return True if it took the last tiles of the round."""
+class Change(NamedTuple):
+    """What a move changes, as it is afterwards, in the types of the fields of `GAME`."""
+
+    source: Any
+    mover: Any
+    tiles: Any
+    """What is left at the source."""
+    center: Any
+    mask: Any
+    holder: Any
+    counts: Any
+    colors: Any
+    open: Any
+    full: Any
+    floor: Any
+    """These five are the mover's."""
+    lid: Any
+    seat: Any
+
+
+@compiled(is_inlined=True)
+def foresee(game: Any, code: Any) -> Any:
+    """Return what a move changes (2.2 to 2.10).
+
+    There are no branches: neither source nor line can be predicted, and a wrong guess costs more than both ways.
+    """
+    assume(code >= 0)
     source, color, line = code >> 6, (code >> 3) & 7, code & 7
-    seat = widen(game.seat)
+    mover = widen(game.seat)
+    assume(mover >= 0)
+    counts, colors, open_lines = widen(game.counts[mover]), widen(game.colors[mover]), game.open[mover]
     tiles = game.sources[source]
     taken = lane(tiles, color)
     others = tiles - (taken << (8 * color))
-    fallen, overflow = widen(game.floor[seat]), taken
-    if source == 0:
-        game.sources[0] = others
-        game.mask &= ~(1 << (12 * color))
-        if game.holder < 0:
-            game.holder = seat
-            fallen += game.marker_space
-    else:
-        game.sources[0] += others
-        game.sources[source] = 0
-        to_center = ((game.mask >> source) & SOURCE_LANES) & ~(1 << (12 * color))
-        game.mask = (game.mask & ~(SOURCE_LANES << source)) | to_center
-    if line > 0:
-        shift = 4 * line
-        room = line - ((game.counts[seat] >> shift) & 15)
-        placed = min(taken, room)
-        overflow = taken - placed
-        game.counts[seat] += placed << shift
-        game.colors[seat] = (game.colors[seat] & ~(15 << shift)) | (color << shift)
-        # the line is closed to every color but this one, and to this one too when it is full
-        game.open[seat] &= ~(LANES << line) | (widen(placed < room) << (8 * color + line))
-        game.full[seat] |= widen(placed == room) << line
-    game.floor[seat] = fallen + overflow
-    game.lid += overflow << (8 * color)
-    seat += 1
-    game.seat = 0 if seat == game.players else seat
-    return game.mask == 0
+    is_center = source == 0
+    takes_marker = is_center and game.holder < 0
+    left = game.mask & ~(1 << (12 * color) if is_center else SOURCE_LANES << source)
+    to_center = 0 if is_center else ((game.mask >> source) & SOURCE_LANES) & ~(1 << (12 * color))
+    shift = 4 * line
+    room = line - ((counts >> shift) & 15) if line > 0 else 0
+    placed = min(taken, room)
+    overflow = taken - placed
+    # the line is closed to every color but this one, and to this one too when it is full
+    closed = ~(LANES << line) if line > 0 else -1
+    still_open = widen(line > 0 and placed < room) << (8 * color + line)
+    return Change(
+        source,
+        mover,
+        others if is_center else 0,
+        others if is_center else game.sources[0] + others,
+        left | to_center,
+        np.int8(mover if takes_marker else game.holder),
+        np.int32(counts + (placed << shift)),
+        np.int32((colors & ~(15 << shift)) | (color << shift) if line > 0 else colors),
+        (open_lines & closed) | still_open,
+        np.int8(game.full[mover] | (widen(line > 0 and placed == room) << line)),
+        np.int8(game.floor[mover] + (game.marker_space if takes_marker else 0) + overflow),
+        game.lid + (overflow << (8 * color)),
+        np.int8(0 if mover + 1 == game.players else mover + 1),
+    )
+
+
+@compiled
+def play(game: Any, code: Any) -> bool:
+    """Play one move; return True if it took the last tiles of the round."""
+    change = foresee(game, code)
+    seat = change.mover
+    game.sources[change.source], game.sources[0] = change.tiles, change.center
+    game.mask, game.holder, game.lid, game.seat = change.mask, change.holder, change.lid, change.seat
+    game.counts[seat], game.colors[seat], game.open[seat] = change.counts, change.colors, change.open
+    game.full[seat], game.floor[seat] = change.full, change.floor
+    return change.mask == 0
 
 
 @compiled
@@ -241,7 +297,7 @@ def pay_floor(game: Any, seat: Any, gain: Any, entry: Any) -> None:
     game.floor[seat] = 0
 
 
-@compiled
+@compiled(is_borrowing=True)
 def tile(game: Any, ledger: Any) -> None:
     """Tile all walls, pay the floors, and see whether the game is over (3, 5.1); fills `ledger`, one entry a seat."""
     is_over = False
@@ -256,7 +312,7 @@ def tile(game: Any, ledger: Any) -> None:
             color = (widen(game.colors[seat]) >> (4 * line)) & 15
             column = column_of(row, color)
             wall |= 1 << (5 * row + column)
-            gain += run_points(run_across(wall, row, column), run_down(wall, row, column))
+            gain += points_of_tile(wall, row, column)
             tiled |= (column + 1 | color << 3) << (6 * row)
             game.lid += row << (8 * color)
             counts &= ~(15 << (4 * line))
@@ -307,7 +363,7 @@ def bonus_points(game: Any, seat: Any) -> Any:
     return rows * game.row_bonus + columns * game.column_bonus + colors * game.color_bonus
 
 
-@compiled
+@compiled(is_borrowing=True)
 def settle(game: Any, ledger: Any) -> None:
     """Add everybody's bonuses to a game that is over, and rank the players (5.2, 5.3); fills `ledger`.
 

@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from azulsim.engine.compiling import compiled, lowest_bit, widen
+from azulsim.engine.compiling import compiled, lowest_bit, make_record, widen
 from azulsim.engine.core import floor_penalty, lane, tiling_points
-from azulsim.engine.moves import TAKES, UNKNOWN, lines_of, make_code, sources_of, take_index
+from azulsim.engine.moves import UNKNOWN, lines_of, make_code, sources_of, take_index
+from azulsim.engine.record import DENIALS
 from azulsim.rules import MAX_DISPLAYS
 
 NOTHING = -(1 << 30)
 """Stands for the best gain where there is nothing to take."""
 
 
-@compiled
+@compiled(is_borrowing=True)
 def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any, points: Any) -> Any:
     """Return a seat's best exact gain from taking `tiles` of a color, over all lines open to it.
 
@@ -41,15 +42,15 @@ def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any,
     return best + floor_penalty(game, widen(game.floor[seat])) - marker * game.marker_price
 
 
-@compiled
+@compiled(is_borrowing=True)
 def denial(game: Any, code: Any) -> Any:
     """Return the next seat's best exact gain if it moved now, minus its best after the move (points)."""
-    denials = np.empty(TAKES, np.int64)
+    denials = make_record(DENIALS).of_take
     find_denials(game, denials)
     return denials[take_index(code)]
 
 
-@compiled
+@compiled(is_borrowing=True)
 def find_denials(game: Any, denials: Any) -> None:
     """Find for each take of the seat to move what it takes from the next player.
 
@@ -64,9 +65,9 @@ def find_denials(game: Any, denials: Any) -> None:
     seat = widen(game.seat) + 1
     seat = 0 if seat == game.players else seat
     center, marker = game.sources[0], widen(game.holder < 0)
-    work = np.empty(_MEMO + 2 * _MOST_TILES, np.int64)
+    scratch = make_record(_SCRATCH)
+    work, points = scratch.work, scratch.points
     work[:_MEMO] = NOTHING
-    points = np.empty(6, np.int64)
     points[0] = tiling_points(widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat]))
     for color in range(5):
         points[1:] = UNKNOWN
@@ -115,6 +116,7 @@ _MOST_TILES = 64
 """Where the next player's best gains stand. From 0, those of the five colors in the center as it lies, then, five by
 five, once the rest of a display is pushed there; of each display; of each color in the center once the marker is gone;
 by number of tiles of the color at hand, from a display and from the center."""
+_SCRATCH = np.dtype([("work", "i8", _MEMO + 2 * _MOST_TILES), ("points", "i8", 6)])
 
 
 @compiled(is_inlined=True)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from azulsim.engine import core, general, moves
 from azulsim.engine import denial as colored_denial
 from azulsim.engine.compiling import as_pointer, compiled, lowest_bit, make_record, widen
-from azulsim.engine.core import LEDGER, count_tiles, deal, lane, settle
+from azulsim.engine.core import LEDGERS, count_tiles, deal, lane, settle
 from azulsim.engine.luck import below, derive, game_key, next_key, step_key
 from azulsim.engine.moves import NO_MOVE, keep_best
 from azulsim.engine.narrowing import narrow
@@ -185,7 +185,7 @@ def join_displays(log: Log) -> npt.NDArray[Any]:
     return rows
 
 
-@compiled
+@compiled(is_borrowing=True)
 def begin_game(game: Any, live: Any, plan: Any, deal_number: Any, seating: Any, ledger: Any, log: Any) -> Any:
     """Set up one game of a block and deal its first round; return GOES_ON, IS_OVER or CANNOT_DEAL."""
     cell = plan.cell
@@ -210,7 +210,7 @@ def start_clock(live: Any, plan: Any, deal_number: Any, seating: Any, continuati
         live.wall_points[seat] = live.floor_loss[seat] = live.floor_paid[seat] = live.marker_takes[seat] = 0
 
 
-@compiled
+@compiled(is_borrowing=True)
 def take_root(game: Any, live: Any, log: Any, row: Any) -> Any:
     """Copy the position of a game to a row of the roots, and return that row."""
     root = log.roots[row]
@@ -219,7 +219,7 @@ def take_root(game: Any, live: Any, log: Any, row: Any) -> Any:
     return root
 
 
-@compiled
+@compiled(is_borrowing=True)
 def take_tempo_root(game: Any, live: Any, plan: Any, log: Any) -> Any:
     """Take a root before a round is dealt, if one is wanted before this round; return its row, or -1."""
     number = game.round + 1
@@ -232,7 +232,7 @@ def take_tempo_root(game: Any, live: Any, plan: Any, log: Any) -> Any:
     return row
 
 
-@compiled
+@compiled(is_borrowing=True)
 def consider_decision(game: Any, live: Any, plan: Any, log: Any, code: Any) -> None:
     """Take a decision as a root, if the marker can be taken with tiles or left, and it is drawn.
 
@@ -271,7 +271,7 @@ def make_start(template: Any) -> Start:
     return Start(template, np.zeros(0, JOB), np.zeros(0, ROOT), np.zeros(0, GAME))
 
 
-@compiled
+@compiled(is_borrowing=True)
 def begin_numbered(games: Any, slot: Any, live: Any, number: Any, n_seatings: Any, start: Any, plan: Any, ledger: Any,
                    log: Any) -> Any:  # fmt: skip
     """Set up game or job `number` in a slot; return GOES_ON, IS_OVER or CANNOT_DEAL."""
@@ -284,7 +284,7 @@ def begin_numbered(games: Any, slot: Any, live: Any, number: Any, n_seatings: An
     return begin_game(games[slot], live, plan, deal_number, seating, ledger, log)
 
 
-@compiled
+@compiled(is_borrowing=True)
 def begin_job(game: Any, live: Any, job: Any, root: Any, number: Any, ledger: Any, plan: Any, log: Any) -> Any:
     """Set up a game that is played on from a root, whose position it is in; answers as `begin_numbered`."""
     start_clock(live, plan, root.deal, root.seating, job.continuation, game.players)
@@ -304,7 +304,7 @@ def begin_job(game: Any, live: Any, job: Any, root: Any, number: Any, ledger: An
     return GOES_ON
 
 
-@compiled
+@compiled(is_borrowing=True)
 def begin_round(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> Any:
     """Deal the next round and open its rows in the log; at the end of the game, close it."""
     root_row = take_tempo_root(game, live, plan, log)
@@ -335,7 +335,7 @@ def begin_round(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> Any:
     return GOES_ON
 
 
-@compiled
+@compiled(is_borrowing=True)
 def write_displays(game: Any, text: Any) -> bool:
     """Write the displays as letters, each sorted by color and padded with dots; return True if any is short."""
     is_short = False
@@ -414,7 +414,7 @@ def _make_pieces(is_general: bool) -> _Pieces:
         row.gain = exact_gain(game, code)
         row.denial = denial(game, code) if plan.logs_denial else NOT_LOGGED
 
-    @compiled(key=key)
+    @compiled(key=key, is_borrowing=True)
     def end_round(game: Any, live: Any, seats: Any, ledger: Any, plan: Any, log: Any) -> Any:
         """Tile the walls, and deal the next round or end the game; return GOES_ON, IS_OVER or a failure."""
         if is_general:
@@ -451,7 +451,7 @@ _choose_by_default, _start_tiling, _finish_tiling = (
 )
 
 
-@compiled
+@compiled(is_borrowing=True)
 def tile_by_choice(game: Any, live: Any, seats: Any, ledger: Any) -> Any:
     """Tile all walls, asking each seat's `place` where it has a choice (6.2); GOES_ON, BAD_MOVE or BAD_NUMBER.
 
@@ -478,7 +478,7 @@ def tile_by_choice(game: Any, live: Any, seats: Any, ledger: Any) -> Any:
     return GOES_ON
 
 
-@compiled
+@compiled(is_borrowing=True)
 def log_tiling(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
     """Complete the rows of `rounds` after wall-tiling."""
     for seat in range(game.players):
@@ -492,7 +492,7 @@ def log_tiling(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
         row.tiled = entry.tiled
 
 
-@compiled
+@compiled(is_borrowing=True)
 def finish_game(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
     """Add the bonuses and write the rows of `games`."""
     first = log.used[0]
@@ -532,13 +532,12 @@ def _make_play_games(logs_moves: bool, is_general: bool) -> Any:
     """
     is_legal, advance, log_move, end_round = PIECES[is_general]
 
-    @compiled(key=f"logs_moves={logs_moves} is_general={is_general}")
+    @compiled(key=f"logs_moves={logs_moves} is_general={is_general}", is_borrowing=True)
     def play_games(
         games: Any, lives: Any, start: Any, plan: Any, seats: Any, first: Any, last: Any, log: Any, reserve: Any
     ) -> Any:
         game, live = games[0], lives[0]
-        allowed = make_record(ALLOWED)
-        ledger = np.zeros(MAX_PLAYERS, LEDGER)
+        allowed, ledger = make_record(ALLOWED), make_record(LEDGERS).of_seat
         moves, used = log.moves, log.used
         n_seatings = len(seats)
         number = first
@@ -623,7 +622,7 @@ def tell_job(live: Any, job: Any) -> None:
     job.held, job.next_starter = live.held, live.next_starter
 
 
-@compiled
+@compiled(is_borrowing=True)
 def begin_slots(
     games: Any, lives: Any, slots: Any, numbers: Any, n_seatings: Any, start: Any, plan: Any, ledger: Any, log: Any,
     statuses: Any,
@@ -637,7 +636,7 @@ def begin_slots(
         statuses[i] = begin_numbered(games, slot, lives[slot], numbers[i], n_seatings, start, plan, ledger, log)
 
 
-@compiled
+@compiled(is_borrowing=True)
 def fill_slots(games: Any, lives: Any, slots: Any, seats: Any, out: Any, offsets: Any, keys: Any) -> None:
     """Describe the moves among which the seat to move may choose, in the games in some slots.
 
@@ -662,7 +661,7 @@ def fill_slots(games: Any, lives: Any, slots: Any, seats: Any, out: Any, offsets
         offsets[i + 1] = offsets[i] + fill_moves(game, allowed, out[offsets[i] :])
 
 
-@compiled
+@compiled(is_borrowing=True)
 def pick_best(values: Any, out: Any, offsets: Any, keys: Any, codes: Any) -> None:
     """Choose the best-scored move of each slot, ties broken as in compiled play; NOT_A_NUMBER for a bad score."""
     for i in range(len(keys)):
@@ -677,7 +676,7 @@ def pick_best(values: Any, out: Any, offsets: Any, keys: Any, codes: Any) -> Non
             codes[i] = best.code
 
 
-@compiled
+@compiled(is_borrowing=True)
 def call_slots(games: Any, lives: Any, slots: Any, seats: Any, codes: Any) -> None:
     """Let compiled strategies choose in some slots of a lockstep; `seats` is SEAT[n], one a slot."""
     allowed = make_record(ALLOWED)
@@ -705,7 +704,7 @@ _advance_printed, _advance_general = PIECES[False].advance, PIECES[True].advance
 _end_printed, _end_general = PIECES[False].end_round, PIECES[True].end_round
 
 
-@compiled
+@compiled(is_borrowing=True)
 def advance_slots(
     games: Any, lives: Any, slots: Any, codes: Any, seats: Any, ledger: Any, plan: Any, log: Any, statuses: Any
 ) -> None:

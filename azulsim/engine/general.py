@@ -680,7 +680,7 @@ def choose_by_default(game: Any, seat: Any, line: Any, columns: Any) -> Any:
     return 1 + default_column(game, seat, line - 1, tile_of(kind_of_line(game, seat, line)), columns)
 
 
-@compiled
+@compiled(is_borrowing=True)
 def finish_tiling(game: Any, ledger: Any) -> None:
     """Pay the floors once all lines are tiled, and see whether the game is over (3.5, 5.1)."""
     is_over = False
@@ -693,7 +693,7 @@ def finish_tiling(game: Any, ledger: Any) -> None:
         game.termination = ROUND_LIMIT
 
 
-@compiled
+@compiled(is_borrowing=True)
 def tile(game: Any, ledger: Any) -> None:
     """Tile all walls by the engine's own choices, and all that follows (3, 6)."""
     for seat in range(game.players):
@@ -797,7 +797,7 @@ def denial(game: Any, code: Any) -> Any:
     return best_gain(game, rival) - best_gain_after(game, rival, code)
 
 
-@compiled
+@compiled(is_borrowing=True)
 def find_denials(game: Any, denials: Any) -> None:
     """Find for each take of the seat to move what it takes from the next player, as `engine.denial` does."""
     rival = next_seat(game)

@@ -28,10 +28,6 @@ def make_code(source: Any, color: Any, line: Any) -> Any:
     return source << 6 | color << 3 | line
 
 
-TAKES = 256
-"""Room for everything that can be taken, by `take_index`."""
-
-
 @compiled
 def take_index(code: Any) -> Any:
     """Return the number of what a move takes: source, color, and whether jokers come along, but not the line."""
@@ -85,23 +81,27 @@ _NTH_BIT = _make_nth_bits()
 def nth_bit(bits: Any, k: Any) -> Any:
     """Return the index of the k-th set bit (from 0) of a 12-bit mask."""
     low = popcount(bits & 63)
-    return widen(_NTH_BIT[bits & 63, k]) if k < low else 6 + widen(_NTH_BIT[bits >> 6, k - low])
+    half, rest, first = (bits & 63, k, 0) if k < low else (bits >> 6, k - low, 6)
+    return first + widen(_NTH_BIT[half, rest])
 
 
-@compiled
+@compiled(is_inlined=True)
 def nth_move(allowed: Any, k: Any) -> Any:
     """Return the code of the k-th move (from 0) of an allowed set, by color, then source, then line."""
     mask, open_lines = allowed.mask, allowed.open
-    for color in range(5):
-        sources, lines = sources_of(mask, color), lines_of(open_lines, color)
-        n_lines = popcount(lines)
-        n = popcount(sources) * n_lines
-        if k < n:
-            # 32-bit division is several times cheaper than 64-bit
-            which = widen(np.uint32(k) // np.uint32(n_lines))
-            return make_code(nth_bit(sources, which), color, widen(_NTH_BIT[lines, k - which * n_lines]))
-        k -= n
-    return -1
+    if k >= _count(mask, open_lines):
+        return -1
+    color = passed = n = 0
+    for i in range(4):
+        n += popcount(sources_of(mask, i)) * popcount(lines_of(open_lines, i))
+        # no branch: which color it is cannot be predicted, and a wrong guess costs more than all of this
+        color, passed = (i + 1, n) if k >= n else (color, passed)
+    lines = lines_of(open_lines, color)
+    n_lines = popcount(lines)
+    # 32-bit division is several times cheaper than 64-bit
+    which = widen(np.uint32(k - passed) // np.uint32(n_lines))
+    source = nth_bit(sources_of(mask, color), which)
+    return make_code(source, color, widen(_NTH_BIT[lines, k - passed - which * n_lines]))
 
 
 @compiled
@@ -339,7 +339,7 @@ def describe(game: Any, now: Any, target: Any, points: Any, denied: Any, source:
     )
 
 
-@compiled
+@compiled(is_borrowing=True)
 def fill_moves(game: Any, allowed: Any, denials: Any, out: Any) -> Any:
     """Write the allowed moves to `out` (MOVE[MAX_LEGAL]) by color, line, source; return how many there are.
 

@@ -120,6 +120,10 @@ KEEP_SHIFT = 11
 """A move is one number, its code: source << 6 | color << 3 | line. Color 5 is all jokers alone; with the bit
 `WITH_JOKERS` the color is taken together with all jokers there. Where the player has a choice how many jokers stay on
 the line, that number plus 1 stands above `KEEP_SHIFT`."""
+TAKES = 256
+"""Room for everything that can be taken: source, color, and whether jokers come along."""
+DENIALS = np.dtype([("of_take", "i8", TAKES)])
+"""What each take takes from the next player (`engine.denial`), by `moves.take_index`."""
 MAX_LEGAL = (MAX_DISPLAYS + 1) * 6 * (5 * 2 + 1) + (MAX_DISPLAYS + 1) * 5 * 5 * 5
 """No position has more legal moves: colors alone and with jokers, jokers alone, and jokers to keep."""
 

@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from azulsim.engine import general
 from azulsim.engine.compiling import as_pointer, compiled, make_record
-from azulsim.engine.core import LEDGER
+from azulsim.engine.core import LEDGERS
 from azulsim.engine.driver import BAD_MOVE, GOES_ON, IS_OVER, PIECES, Log, begin_game
 from azulsim.engine.record import ALLOWED, JOKER, KEEP_SHIFT, WITH_JOKERS
 from azulsim.engine.scoring import address_of_place
-from azulsim.rules import MAX_PLAYERS
 
 NO_MOVE, NO_ROUND, BAD_PLACE = -10, -11, -12
 """Why a replay stopped, beside the failures of `driver`: the log has no more rows, or a tile went where none may."""
@@ -83,7 +82,7 @@ def _make_replay_games(is_general: bool) -> Any:
             code |= (np.int64(min(logged.jokers[m], 7)) + 1) << KEEP_SHIFT
         return code
 
-    @compiled(key=f"is_general={is_general}")
+    @compiled(key=f"is_general={is_general}", is_borrowing=True)
     def replay_games(
         games: Any,
         lives: Any,
@@ -99,7 +98,7 @@ def _make_replay_games(is_general: bool) -> Any:
     ) -> Any:
         game, live = games[0], lives[0]
         allowed = make_record(ALLOWED)
-        ledger = np.zeros(MAX_PLAYERS, LEDGER)
+        ledger = make_record(LEDGERS).of_seat
         n_moves, n_rounds = len(logged.game), len(logged.round_game)
         m = r = 0
         for i in range(len(numbers)):

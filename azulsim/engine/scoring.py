@@ -14,21 +14,24 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 from azulsim.engine import general
 from azulsim.engine.compiling import (
     as_pointer,
+    assume,
     compile_for,
     compiled,
     copy_record,
     lowest_bit,
     make_call,
+    make_record,
     popcount,
+    reserve_record,
     widen,
 )
-from azulsim.engine.core import column_bits, play, run_across, run_down
+from azulsim.engine.core import column_bits, foresee, play, run_across, run_down
 from azulsim.engine.denial import find_denials
+from azulsim.engine.foreseen import STATE, make_foreseen
 from azulsim.engine.general import NO_TARGET
 from azulsim.engine.move import Move, Spot
 from azulsim.engine.moves import (
     NO_MOVE,
-    TAKES,
     UNKNOWN,
     describe,
     is_completing,
@@ -42,7 +45,7 @@ from azulsim.engine.moves import (
     take_index,
     tie_priority,
 )
-from azulsim.engine.record import ALLOWED_TYPE, GAME_TYPE, KEEP_SHIFT, SEAT_TYPE
+from azulsim.engine.record import ALLOWED_TYPE, DENIALS, GAME, GAME_TYPE, KEEP_SHIFT, SEAT_TYPE
 
 MOVE_SIGNATURE = types.int64(GAME_TYPE, ALLOWED_TYPE, types.uint64, SEAT_TYPE)
 """What the driver calls: `move(game, allowed, key, seat) -> code`."""
@@ -109,7 +112,13 @@ def positional(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def make_scored(
-    score: Callable[..., float], n_params: int, *, sees_position: bool, sees_denial: bool, key: str | None
+    score: Callable[..., float],
+    n_params: int,
+    *,
+    sees_position: bool,
+    sees_denial: bool,
+    key: str | None,
+    is_foreseen: bool = False,
 ) -> Any:
     """Return the compiled `move` that plays the best-scored move of the printed wall, ties broken by `tie_priority`.
 
@@ -125,15 +134,17 @@ def make_scored(
         True if the score reads the field `denial`, which costs as much as all others together.
     key : str or None
         Cache key of the score's own text; None keeps nothing on disk.
+    is_foreseen : bool
+        True to show the score the position without playing the move (`engine.foreseen`), which some cannot do with.
     """
-    value_of = _make_value_of(score, play, sees_position)
+    value_of = _make_foreseen_value(score) if is_foreseen else _make_value_of(score, play, sees_position)
 
-    @compiled(key=key)
+    @compiled(key=f"{key}:foreseen" if key and is_foreseen else key)
     def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look(game, allowed)
         if sees_denial:
-            denials = np.empty(TAKES, np.int64)
+            denials = make_record(DENIALS).of_take
             find_denials(game, denials)
         best = NO_MOVE
         for color in range(5):
@@ -176,7 +187,7 @@ def make_scored_general(
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look_general(game)
         if sees_denial:
-            denials = np.empty(TAKES, np.int64)
+            denials = make_record(DENIALS).of_take
             find_denials(game, denials)
         best = NO_MOVE
         for color in range(6):
@@ -204,6 +215,19 @@ def make_scored_general(
         return best.code
 
     return scored
+
+
+def _make_foreseen_value(score: Callable[..., float]) -> Any:
+    """Return the compiled value of a move: what the score says of it and of the position after it, foreseen."""
+    inner = numba.njit(nogil=True, inline="never")(positional(score))
+
+    @compiled(key=None, is_inlined=True)
+    def value_of(game: Any, move: Any, code: Any, params: Any) -> Any:
+        assume(game.is_general == 0)
+        position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, foresee(game, code))
+        return 1.0 * inner(move, position, *params)
+
+    return value_of
 
 
 def _make_value_of(score: Callable[..., float], play: Any, sees_position: bool) -> Any:

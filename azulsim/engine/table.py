@@ -12,9 +12,9 @@ import numpy as np
 from azulsim.engine import core, general, moves
 from azulsim.engine import denial as colored_denial
 from azulsim.engine.compiling import compiled, make_record, widen
+from azulsim.engine.foreseen import as_record
 from azulsim.engine.move import MOVE, Move
-from azulsim.engine.moves import TAKES
-from azulsim.engine.record import ALLOWED, MAX_LEGAL
+from azulsim.engine.record import ALLOWED, DENIALS, MAX_LEGAL
 
 _core_play, _core_tile = core.play, core.tile
 _general_play, _general_tile = general.play, general.tile
@@ -30,14 +30,16 @@ _printed_denials, _general_denials = colored_denial.find_denials, general.find_d
 @compiled(is_inlined=True)
 def play(game: Any, code: Any) -> bool:
     """Play a legal move; return True if it took the last tiles of the round."""
+    game = as_record(game)
     if game.is_general:
         return _general_play(game, code)
     return _core_play(game, code)
 
 
-@compiled
+@compiled(is_borrowing=True)
 def tile(game: Any, ledger: Any) -> None:
     """Tile all walls, with the engine's own choices where there are any, pay the floors, see whether the game ends."""
+    game = as_record(game)
     if game.is_general:
         _general_tile(game, ledger)
     else:
@@ -98,7 +100,7 @@ def nth_move(game: Any, allowed: Any, k: Any) -> int:
 @compiled
 def fill_moves(game: Any, allowed: Any, out: Any) -> int:
     """Write the allowed moves to `out` (MOVE[MAX_LEGAL]); return how many there are."""
-    denials = np.empty(TAKES, np.int64)
+    denials = make_record(DENIALS).of_take
     if not game.is_general:
         _printed_denials(game, denials)
         return _fill(game, allowed, denials, out)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, overload
 
 import numba
@@ -38,6 +39,9 @@ from azulsim.strategy.wrapping import Wrap
 
 Shape = Literal["score", "score_position", "choose", "move"]
 Speed = Literal["compiled", "batched", "plain"]
+
+_CHANGES = {"copy_record", "deal_round", "play", "tile", "tile_lines"}
+"""A score that names one of these changes every position it sees, and so is given them played from the start."""
 
 _SHAPES: dict[tuple[str, ...], Shape] = {
     ("move",): "score",
@@ -247,6 +251,12 @@ class Strategy:
         """The compiled ``move(game, allowed, key, seat)``, kept alive here while its address is used."""
         if self.definition.shape == "move":
             return _adapt_move(self.definition, self._key, is_general=False)
+        names = self.definition.function.__code__.co_names
+        if self.definition.shape == "score_position" and _CHANGES.isdisjoint(names):
+            foreseeing = self._make_scored(partial(make_scored, is_foreseen=True))
+            with contextlib.suppress(Exception):  # whatever Numba raises if the score does more than read
+                address_of_move(foreseeing)
+                return foreseeing
         return self._make_scored(make_scored)
 
     @cached_property

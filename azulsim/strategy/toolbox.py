@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from azulsim.engine import general
-from azulsim.engine.compiling import compiled, copy_record, lowest_bit, popcount, widen
+from azulsim.engine.compiling import compiled, copy_record, lowest_bit, make_record, popcount, widen
 from azulsim.engine.core import (
-    LEDGER,
+    LEDGERS,
     bonus_points,
     column_bits,
     column_of,
@@ -36,6 +36,7 @@ from azulsim.engine.core import (
     tiling_points,
 )
 from azulsim.engine.denial import best_gain_of_take
+from azulsim.engine.foreseen import as_record
 from azulsim.engine.luck import below, derive
 from azulsim.engine.moves import (
     UNKNOWN,
@@ -48,7 +49,6 @@ from azulsim.engine.moves import (
 )
 from azulsim.engine.record import JOKER, MAX_LEGAL, WITH_JOKERS
 from azulsim.engine.table import count_moves, exact_gain, is_allowed, list_moves, nth_move, play, tile
-from azulsim.rules import MAX_PLAYERS
 
 __all__ = [
     "MAX_LEGAL",
@@ -80,6 +80,7 @@ __all__ = [
     "exact_gain",
     "floor_penalty",
     "fraction",
+    "has_begun",
     "has_tile",
     "is_allowed",
     "is_marker_in_center",
@@ -100,6 +101,7 @@ __all__ = [
     "run_across",
     "run_down",
     "run_points",
+    "score_if_tiled",
     "score_of",
     "seat_to_move",
     "sources_of",
@@ -114,6 +116,7 @@ __all__ = [
 _tile_in_mind, _tiles_in_mind, _kinds_of_lines = general.tile_in_mind, general.tiles_in_mind, general.kinds_of_lines
 _columns_of_line, _best_column = general.columns_of_line, general.best_column
 _general_best_gain = general.best_gain
+_POINTS = np.dtype([("of_line", "i8", 6)])
 
 
 @compiled
@@ -178,6 +181,27 @@ def color_of_line(position: Any, seat: int, line: int) -> int:
     if count_in_line(position, seat, line) == 0:
         return -1
     return (widen(position.colors[seat]) >> (4 * line)) & 15
+
+
+@compiled
+def has_begun(position: Any, seat: int, color: int) -> bool:
+    """Return True if a pattern line of the seat holds tiles of a color and is not complete.
+
+    It looks at all lines at once, so that a score may ask for every move.
+    """
+    counts, colors = widen(position.counts[seat]), widen(position.colors[seat])
+    others = _lanes_in_use(colors ^ (color * _LINES))
+    return _lanes_in_use(counts) & _lanes_in_use(counts ^ _COMPLETE) & ~others != 0
+
+
+@compiled
+def _lanes_in_use(lanes: Any) -> int:
+    """Return the lowest bit of the lane of each pattern line that is not 0."""
+    return (lanes | lanes >> 1 | lanes >> 2 | lanes >> 3) & _LINES
+
+
+_LINES = 0x111110
+_COMPLETE = 0x543210
 
 
 @compiled
@@ -249,6 +273,20 @@ def best_rival(position: Any, seat: int) -> int:
 
 
 @compiled
+def score_if_tiled(position: Any, seat: int) -> int:
+    """Return the score that a seat would have if the round ended now, points: not clamped at 0 and without bonuses.
+
+    Complete lines are tiled as `tile_lines` does; nothing is changed.
+    """
+    if position.is_general:
+        copy = copy_record(as_record(position))
+        points = tile_lines(copy, seat)
+        return score_of(position, seat) + points - penalty_of(copy, seat)
+    wall, full, colors = widen(position.wall[seat]), widen(position.full[seat]), widen(position.colors[seat])
+    return score_of(position, seat) + widen(tiling_points(wall, full, colors)) - penalty_of(position, seat)
+
+
+@compiled
 def best_space(position: Any, seat: int, line: int) -> Any:
     """Return (column, points) of the space where the tile of a line that is not empty would score most now.
 
@@ -257,10 +295,11 @@ def best_space(position: Any, seat: int, line: int) -> Any:
     """
     row, wall = line - 1, widen(position.wall[seat])
     if position.is_general:
-        columns = widen(_columns_of_line(position, seat, line))
+        record = as_record(position)
+        columns = widen(_columns_of_line(record, seat, line))
         if columns == 0:
             return 0, 0
-        best, points = _best_column(position, wall, row, columns)
+        best, points = _best_column(record, wall, row, columns)
         return widen(best) + 1, widen(points)
     column = widen(column_of(row, (widen(position.colors[seat]) >> (4 * line)) & 15))
     wall |= 1 << (5 * row + column)
@@ -272,10 +311,10 @@ def best_gain(position: Any) -> int:
     """Return the best exact gain among all moves of the seat to move; 0 if no tiles are left on the table."""
     seat = widen(position.seat)
     if position.is_general:
-        return widen(_general_best_gain(position, seat))
+        return widen(_general_best_gain(as_record(position), seat))
     if position.mask == 0:
         return 0
-    points = np.empty(6, np.int64)
+    points = make_record(_POINTS).of_line
     points[0] = tiling_points(widen(position.wall[seat]), widen(position.full[seat]), widen(position.colors[seat]))
     best = -(1 << 30)
     for color in range(5):
@@ -307,6 +346,7 @@ def tile_lines(position: Any, seat: int) -> int:
     Score and lid stay as they are; lines without a space fall to the floor line. This is what exact gain means: points
     minus `penalty_of` afterwards.
     """
+    position = as_record(position)
     full, colors, counts = widen(position.full[seat]), widen(position.colors[seat]), widen(position.counts[seat])
     jokers = widen(position.line_jokers[seat])
     if position.is_general:
@@ -334,7 +374,7 @@ def end_round(position: Any) -> bool:
 
     Where there is a choice of column it is the engine's own. Nothing is dealt.
     """
-    ledger = np.zeros(MAX_PLAYERS, LEDGER)
+    position, ledger = as_record(position), make_record(LEDGERS).of_seat
     tile(position, ledger)
     if position.termination == 0:
         return False
@@ -349,9 +389,10 @@ def deal_round(position: Any, key: Any) -> bool:
     It is over, and has its bonuses, if there is no tile to deal. What a real game deals has another key, which no
     strategy knows.
     """
+    position = as_record(position)
     if deal(position, key):
         return True
-    settle(position, np.zeros(MAX_PLAYERS, LEDGER))
+    settle(position, make_record(LEDGERS).of_seat)
     return False
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from azulsim.engine.compiling import compiled, copy_record, widen
-from azulsim.engine.core import LEDGER, count_complete, deal, settle
+from azulsim.engine.compiling import compiled, copy_record, make_record, widen
+from azulsim.engine.core import LEDGERS, count_complete, deal, settle
 from azulsim.engine.luck import below, derive, mix, next_key, step_key
 from azulsim.engine.record import ALLOWED
 from azulsim.engine.table import allow_all, count_moves, nth_move, play, tile
@@ -106,7 +106,7 @@ def grow_tree(
     set_weights(tree.ranking.evaluation, weights)
     tree.n_nodes = tree.n_edges = 0
     add_node(game, moves, tree, _N_STACK)
-    ledger = np.zeros(MAX_PLAYERS, LEDGER)
+    ledger = make_record(LEDGERS).of_seat
     for number in range(max(1, playouts)):
         luck = derive(key, number)
         scratch = copy_record(game)

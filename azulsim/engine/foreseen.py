@@ -1,0 +1,168 @@
+"""The position after a move, read without being played: what a score asks of it is worked out, and nothing else.
+
+Compiled code reads a `Foreseen` as it reads a game (`azulsim.engine.record.GAME`), field by field: what the move
+changes (`core.foresee`) stands beside the game before it. Whatever changes a position asks `as_record` for it first:
+only then is the game copied and the move played, and from then on the copy is what is read. On the printed wall only.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, make_attribute_wrapper, models, overload, overload_attribute, register_model
+
+from azulsim.engine.compiling import copy_into
+from azulsim.engine.core import play
+from azulsim.engine.record import GAME
+
+STATE = np.dtype([("is_played", "i1")])
+"""Whether a foreseen move has been played, so that the copy of the game is what holds."""
+
+SCALARS = ("lid", "mask", "holder", "seat")
+ARRAYS = ("open", "counts", "colors", "full", "floor")
+"""Fields that a move changes; of the arrays, the element of the mover."""
+
+
+class Foreseen(types.Type):  # type: ignore[misc]
+    """The type of the position after a move.
+
+    Parameters
+    ----------
+    game, state, change : numba.types.Type
+        Of the game before the move, of `STATE`, and of what the move changes.
+    """
+
+    def __init__(self, game: Any, state: Any, change: Any) -> None:
+        self.members = [("game", game), ("copy", game), ("state", state), ("code", types.int64), ("change", change)]
+        super().__init__(f"Foreseen({game}, {state}, {change})")
+
+
+class Patched(types.Type):  # type: ignore[misc]
+    """The type of an array of a position, one element of which is another than in memory; it can only be read."""
+
+    def __init__(self, base: Any, size: int, value: Any) -> None:
+        self.size = size
+        self.members = [("base", base), ("index", types.int64), ("value", value)]
+        super().__init__(f"Patched({base}, {value})")
+
+
+for _kind, _members in ((Foreseen, ("game", "copy", "state", "code", "change")), (Patched, ("base", "index", "value"))):
+
+    @register_model(_kind)
+    class _Model(models.StructModel):  # type: ignore[misc]
+        def __init__(self, dmm: Any, kind: Any) -> None:
+            super().__init__(dmm, kind, kind.members)
+
+    for _name in _members:
+        make_attribute_wrapper(_kind, _name, f"_{_name}")
+
+
+def _build(kind: Any, *signature: Any) -> Any:
+    """Return what an intrinsic returns that puts its arguments together as members of a type."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        made = cgutils.create_struct_proxy(kind)(context, builder)
+        for (name, _), value in zip(kind.members, args, strict=True):
+            setattr(made, name, value)
+        return made._getvalue()
+
+    return kind(*signature), codegen
+
+
+@intrinsic
+def make_foreseen(typingctx: Any, game: Any, copy: Any, state: Any, code: Any, change: Any) -> Any:
+    """Return the position after a move; only an intrinsic may return records inside of something else.
+
+    Parameters
+    ----------
+    game : GAME
+        The game before the move, which is not changed.
+    copy : GAME
+        Memory for the position, should it have to be played.
+    state : STATE
+        Its `is_played` must be 0.
+    change : Change
+        What `core.foresee` says of the move.
+    """
+    return _build(Foreseen(game, state, change), game, copy, state, types.int64, change)
+
+
+@intrinsic
+def patch(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
+    """Return an array of a position with another value at an index from 0, or unchanged if the index is below 0."""
+    size = base.size if isinstance(base, Patched) else base.shape[0]
+    return _build(Patched(base, size, value), base, types.int64, value)
+
+
+def as_record(position: Any) -> Any:
+    """Return a position as a game record, which may be changed if the position may be."""
+    return position
+
+
+@overload(as_record, jit_options={"forceinline": True})
+def _as_record(position: Any) -> Any:
+    def itself(position: Any) -> Any:
+        return position
+
+    def played(position: Any) -> Any:
+        if not position._state.is_played:
+            copy_into(position._game, position._copy)
+            play(position._copy, position._code)
+            position._state.is_played = 1
+        return position._copy
+
+    return played if isinstance(position, Foreseen) else itself
+
+
+@overload(operator.getitem)
+def _read_patched(array: Any, index: Any) -> Any:
+    if not isinstance(array, Patched) or not isinstance(index, types.Integer):
+        return None
+    size = array.size
+
+    def read(array: Any, index: Any) -> Any:
+        at = index + size if index < 0 else index
+        return array._value if at == array._index else array._base[at]
+
+    return read
+
+
+def _make_readers() -> None:
+    """Say for each field of a game how it is read from the position after a move."""
+    for name in GAME.names or ():
+        overload_attribute(Foreseen, name)(_make_reader(name))
+
+
+def _make_reader(name: str) -> Callable[[Any], Any]:
+    def unchanged(position: Any) -> Any:
+        return getattr(position._copy if position._state.is_played else position._game, name)
+
+    def scalar(position: Any) -> Any:
+        return getattr(position._copy, name) if position._state.is_played else getattr(position._change, name)
+
+    def array(position: Any) -> Any:
+        change = position._change
+        if position._state.is_played:
+            return patch(getattr(position._copy, name), -1, getattr(change, name))
+        return patch(getattr(position._game, name), change.mover, getattr(change, name))
+
+    def sources(position: Any) -> Any:
+        change = position._change
+        if position._state.is_played:
+            return patch(patch(position._copy.sources, -1, change.tiles), -1, change.center)
+        return patch(patch(position._game.sources, change.source, change.tiles), 0, change.center)
+
+    reader = scalar if name in SCALARS else array if name in ARRAYS else sources if name == "sources" else unchanged
+
+    def choose(position: Any) -> Any:
+        return reader
+
+    return choose
+
+
+_make_readers()

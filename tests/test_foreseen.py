@@ -1,0 +1,104 @@
+"""The position after a move, foreseen, against the position in which the move was played."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from azulsim.engine.compiling import compiled, copy_record, make_record, reserve_record, widen
+from azulsim.engine.core import foresee, play
+from azulsim.engine.foreseen import STATE, as_record, make_foreseen
+from azulsim.engine.record import GAME
+from azulsim.game import Game
+from azulsim.rules import MAX_DISPLAYS, MAX_PLAYERS, Rules
+from azulsim.strategy import toolbox
+from azulsim.strategy.toolbox import end_round, penalty_of, score_if_tiled
+
+N_SOURCES = MAX_DISPLAYS + 1
+
+
+@compiled(key=None)
+def digest(position: Any) -> int:
+    """A number that depends on every field that a game changes, read from the front and from the end."""
+    total = widen(0)
+    for source in range(-N_SOURCES, N_SOURCES):
+        total = total * 31 + position.sources[source]
+    for seat in range(-MAX_PLAYERS, MAX_PLAYERS):
+        total = total * 31 + position.open[seat] + position.wall[seat]
+        total = (total * 31 + position.counts[seat]) * 31 + position.colors[seat]
+        total = (total * 31 + position.full[seat]) * 31 + position.floor[seat]
+        total = (total * 31 + position.score[seat]) * 31 + position.tiles[seat, 0]
+    total = ((total * 31 + position.bag) * 31 + position.lid) * 31 + position.mask
+    total = ((total * 31 + position.seat) * 31 + position.starter) * 31 + position.holder
+    total = ((total * 31 + position.round) * 31 + position.n_bag) * 31 + position.termination
+    return total
+
+
+@compiled(key=None)
+def compare(game: Any, code: Any) -> Any:
+    """Digests of one position: played, foreseen, played after all, and at the end of the round, both ways."""
+    after = copy_record(game)
+    play(after, code)
+    position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, foresee(game, code))
+    played, seen = digest(after), digest(position)
+    for seat in range(game.players):
+        seen += score_if_tiled(position, seat) - score_if_tiled(after, seat)
+        seen += penalty_of(position, seat) - penalty_of(after, seat)
+    as_record(position)
+    settled = digest(position)
+    end_round(after)
+    end_round(position)
+    return played, seen, settled, digest(after), digest(position)
+
+
+@pytest.mark.parametrize(("players", "rules"), [(2, Rules()), (4, Rules()), (3, Rules(marker_cost=2))])
+def test_a_foreseen_position_is_the_one_in_which_the_move_was_played(players: int, rules: Rules) -> None:
+    rng = np.random.default_rng(players)
+    positions = endings = 0
+    for seed in range(2):
+        game = Game(players, rules=rules, seed=seed)
+        while not game.is_over:
+            record = game._now.record.copy()
+            for code in game._codes():
+                played, seen, settled, ended, ended_foreseen = compare(record[0], code)
+                assert played == seen == settled
+                assert ended == ended_foreseen
+                endings += ended != played
+                assert record == game._now.record
+                positions += 1
+            game.play(str(rng.choice(game.legal_moves())))
+    assert positions > 1000
+    assert endings > 500
+
+
+def test_a_score_may_ask_a_foreseen_position_all_that_it_may_ask_one_that_was_played() -> None:
+    """Every helper that takes a position compiles for both, so that no score is slow for the helper it chose."""
+    game = Game(2, seed=1)
+    record, code = game._now.record, game._codes()[0]
+    extra = {"seat": 0, "row": 1, "column": 1, "line": 1, "color": 0, "source": 0, "key": np.uint64(1)}
+    asked = 0
+    for name in toolbox.__all__:
+        function = getattr(toolbox, name)
+        names = getattr(getattr(function, "py_func", None), "__code__", None)
+        if names is None or names.co_varnames[:1] != ("position",):
+            continue
+        arguments = tuple(extra[more] for more in names.co_varnames[1 : names.co_argcount])
+        ask = make_question(function)
+        assert len({*ask(record[0], code, *arguments)}) == 1, name
+        asked += 1
+    assert asked > 25
+
+
+def make_question(function: Any) -> Any:
+    """A compiled question to both forms of a position."""
+
+    @compiled(key=None)
+    def ask(game: Any, code: Any, *arguments: Any) -> Any:
+        after = copy_record(game)
+        play(after, code)
+        position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, foresee(game, code))
+        return function(after, *arguments), function(position, *arguments)
+
+    return ask
