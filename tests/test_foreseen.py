@@ -13,7 +13,6 @@ from azulsim.engine.foreseen import STATE, as_record, make_foreseen
 from azulsim.engine.record import GAME
 from azulsim.game import Game
 from azulsim.rules import MAX_DISPLAYS, MAX_PLAYERS, Rules
-from azulsim.strategy import toolbox
 from azulsim.strategy.toolbox import end_round, penalty_of, score_if_tiled
 
 N_SOURCES = MAX_DISPLAYS + 1
@@ -71,34 +70,3 @@ def test_a_foreseen_position_is_the_one_in_which_the_move_was_played(players: in
             game.play(str(rng.choice(game.legal_moves())))
     assert positions > 1000
     assert endings > 500
-
-
-def test_a_score_may_ask_a_foreseen_position_all_that_it_may_ask_one_that_was_played() -> None:
-    """Every helper that takes a position compiles for both, so that no score is slow for the helper it chose."""
-    game = Game(2, seed=1)
-    record, code = game._now.record, game._codes()[0]
-    extra = {"seat": 0, "row": 1, "column": 1, "line": 1, "color": 0, "source": 0, "key": np.uint64(1)}
-    asked = 0
-    for name in toolbox.__all__:
-        function = getattr(toolbox, name)
-        names = getattr(getattr(function, "py_func", None), "__code__", None)
-        if names is None or names.co_varnames[:1] != ("position",):
-            continue
-        arguments = tuple(extra[more] for more in names.co_varnames[1 : names.co_argcount])
-        ask = make_question(function)
-        assert len({*ask(record[0], code, *arguments)}) == 1, name
-        asked += 1
-    assert asked > 25
-
-
-def make_question(function: Any) -> Any:
-    """A compiled question to both forms of a position."""
-
-    @compiled(key=None)
-    def ask(game: Any, code: Any, *arguments: Any) -> Any:
-        after = copy_record(game)
-        play(after, code)
-        position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, foresee(game, code))
-        return function(after, *arguments), function(position, *arguments)
-
-    return ask

@@ -16,7 +16,7 @@ NOTHING = -(1 << 30)
 """Stands for the best gain where there is nothing to take."""
 
 
-@compiled(is_borrowing=True)
+@compiled
 def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any, points: Any) -> Any:
     """Return a seat's best exact gain from taking `tiles` of a color, over all lines open to it.
 
