@@ -197,7 +197,8 @@ def test_command_plays_on_a_cluster_and_goes_on_there(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "run")
-    command(monkeypatch, "run", "demo", "--deals", "20", "--cluster", cluster.url, "--out", out, "--json")
+    (tmp_path / "tiny.toml").write_text('lineup = ["greedy", "uniform"]\ndeals = 20\n')
+    command(monkeypatch, "run", f"{tmp_path}/tiny.toml", "--cluster", cluster.url, "--out", out, "--json")
     assert json.loads(capsys.readouterr().out)["failures"] == 0
     whole = log.read_run(out)
     (whole.path / "commits" / f"{whole.commits[0].shard}.json").unlink()
