@@ -12,7 +12,7 @@ from reference import Reference
 from test_engine import draw_as_the_engine
 
 import azulsim
-from azulsim.arena import Tables, lockstep, play_block
+from azulsim.arena import TABLE_NAMES, Tables, join_tables, lockstep, play_block
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.engine.record import ALLOWED, GAME
 from azulsim.errors import RunError
@@ -113,8 +113,7 @@ def test_one_block_is_two_blocks(second: Any) -> None:
     seatings = [(0, 1), (1, 0)]
     whole = play("greedy", second, deals=10, seatings=seatings)
     parts = [play("greedy", second, deals=5, first=first, seatings=seatings) for first in (0, 5)]
-    joined = Tables(*(np.concatenate([getattr(part, name) for part in parts]) for name in TABLES))
-    assert_same(whole, joined)
+    assert_same(whole, join_tables(make_block(["greedy", "second"], deals=10, seatings=seatings), parts))
 
 
 def test_the_width_of_the_lockstep_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,11 +209,11 @@ def assert_only_failed_deals_are_missing(broken: Tables, sound: Tables) -> set[i
     deals = {failure["deal"] for failure in broken.failures}
     assert deals
     assert deals < set(sound.games["deal"].tolist())
-    parts = []
-    for name in TABLES:
+    parts = {}
+    for name in TABLE_NAMES:
         table = getattr(sound, name)
-        parts.append(table[~np.isin((table["game"] >> 8) & 0xFFFFFFFF, list(deals))])
-    assert_same(broken, Tables(*parts))
+        parts[name] = table[~np.isin((table["game"] >> 8) & 0xFFFFFFFF, list(deals))]
+    assert_same(broken, Tables(**parts))
     return deals
 
 

@@ -87,5 +87,8 @@ def check_index(index: Any, n: int) -> int:
 
 
 def one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split())
+    try:
+        text = " ".join(str(error).split()).encode(errors="backslashreplace").decode()
+    except Exception:  # an author's own error may not even have a text
+        text = "(no text)"
     return text if isinstance(error, StrategyError) else f"{type(error).__name__}: {text}"

@@ -15,6 +15,7 @@ import threading
 import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import numpy as np
 
@@ -48,9 +49,13 @@ def main(connection_handle: int, memory_handle: int) -> None:
     pulse = Pulse(mmap.mmap(memory_handle, Pulse.SIZE))
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, jobs), daemon=True).start()
+    home = Path.cwd()
     with contextlib.suppress(queue.Empty):
         while True:
-            connection.send(_answer(jobs.get(timeout=SECONDS_IDLE), pulse))
+            job = jobs.get(timeout=SECONDS_IDLE)
+            with contextlib.suppress(OSError):
+                os.chdir(home)  # a strategy may have gone elsewhere; others are found by relative paths
+            connection.send(_answer(job, pulse))
 
 
 def _receive(connection: Connection, jobs: queue.SimpleQueue[Job]) -> None:

@@ -177,17 +177,16 @@ def _check(parcel: Parcel) -> None:
     if parcel.azulsim != __version__:
         raise RunError(f"has azulsim {__version__}; the run is played by {parcel.azulsim}")
     folder = parcel.task.folder
-    if _look_for_manifest(folder, parcel.manifest) != parcel.manifest:
+    if (folder, parcel.manifest) not in _seen and _hash_manifest(folder) != parcel.manifest:
         raise RunError(
             f"{folder} is not the run folder there; a cluster needs one that all its machines share, or one on an "
             "object store"
         )
+    _seen.add((folder, parcel.manifest))
 
 
-@lru_cache
-def _look_for_manifest(folder: Path, _wanted: str) -> str:
-    """Look once a worker and sitting."""
-    return _hash_manifest(folder)
+_seen: set[tuple[Path, str]] = set()
+"""Run folders that this worker has found, with the hash of the manifest there; each is looked for until it is found."""
 
 
 def _hash_manifest(folder: Path) -> str:

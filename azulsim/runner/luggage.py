@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,7 +43,7 @@ def unpack(luggage: Mapping[str, Luggage], folder: Path) -> dict[str, str]:
         path = folder / hashlib.sha256(item.text).hexdigest() / item.file
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".part")
+            part = path.with_name(f"{path.name}.{threading.get_ident()}.part")  # threads of a worker share the folder
             part.write_bytes(item.text)
             part.replace(path)
         names[name] = f"{path}:{item.strategy}"

@@ -94,6 +94,11 @@ class Child:
         except (EOFError, OSError):
             self.end()
             raise ChildError("crashed", _describe_end(self._process.returncode), self.pulse) from None
+        except AzulsimError:
+            raise
+        except Exception:  # bytes that a strategy wrote into the connection may be anything
+            self.end()
+            raise ChildError("crashed", "what the process sent back is no answer", self.pulse) from None
 
     def _wait(self, job: Job) -> bool:
         """Wait until there is an answer; False if a game takes too long.
@@ -136,7 +141,8 @@ _START = "import sys; sys.path[:] = {path!r}; from azulsim.runner.child import m
 def _describe_end(code: int) -> str:
     if code >= 0:
         return f"the process ended with exit code {code}"
-    return f"the process was ended by signal {-code} ({signal.Signals(-code).name})"
+    name = next((f" ({known.name})" for known in signal.Signals if known == -code), "")  # some have none
+    return f"the process was ended by signal {-code}{name}"
 
 
 class Children:
