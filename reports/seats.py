@@ -29,17 +29,24 @@ def build(run: Run, *, margin: str = str(metrics.MARGIN)) -> Report:
     within = metrics.seat_equivalence(run, margin=allowed, lineups=lineups)
     scores = say.keep_first_rules(metrics.scores(run, lineups=lineups))
     best = say.order_specs(scores)[0]
-    sections = [make_seats_section(seats, tests, looks, best), within_section(within, allowed)]
+    has_fair = lineups == "self_play"  # elsewhere a share holds strength too, so that none is fair
+    sections = [make_seats_section(seats, tests, looks, best)]
+    sections += [within_section(within, allowed)] if has_fair else []
     if metrics.has_depth(run, "rounds"):
         sections += parts_sections(run, lineups, looks)
     sentences, numbers = answer(
-        say.keep_first_rules(seats), say.keep_first_rules(tests), say.keep_first_rules(within), best, allowed
+        say.keep_first_rules(seats),
+        say.keep_first_rules(tests),
+        say.keep_first_rules(within) if has_fair else None,
+        best,
+        allowed,
     )
+    signs = say_signs(say.keep_first_rules(within), allowed) if has_fair else STRENGTH
     return Report(
         name="seats",
         title=TITLE,
         question=QUESTION,
-        answer=(sentences, f"{say_signs(say.keep_first_rules(within), allowed)} {which}; {say.count_deals(run)}."),
+        answer=(sentences, f"{signs} {which}; {say.count_deals(run)}."),
         sections=tuple(sections),
         how_to_read=(
             "Seat 0 starts round 1, the others follow in order. The fair share is one divided by the number of "
@@ -85,10 +92,16 @@ def say_points(margin: float) -> str:
     return f"{format_number(100 * margin, 1 if round(100 * margin, 6) % 1 else 0)} percentage points"
 
 
+STRENGTH = (
+    "Different strategies met, so that the height of these shares is strength; only the differences between the seats "
+    "of one strategy are the seats'."
+)
+
+
 def answer(
-    seats: pd.DataFrame, tests: pd.DataFrame, within: pd.DataFrame, best: str, margin: float
+    seats: pd.DataFrame, tests: pd.DataFrame, within: pd.DataFrame | None, best: str, margin: float
 ) -> tuple[str, dict[str, object]]:
-    """Say which seat wins most and least for the strategy that scores most, and whether all are close enough."""
+    """Say which seat wins most and least for the strategy that scores most; `within` if there is a fair share."""
     numbers: dict[str, object] = {"strategy": best, "margin": margin}
     parts = []
     for players, rows in seats[seats["spec"] == best].groupby("players", sort=True):
@@ -100,14 +113,16 @@ def answer(
         text = f"at {players} players seat {first['seat']} wins {format_estimate(first)}"
         if players != 2:
             text += f" and seat {last['seat']} {format_estimate(last)}"
-        close = within[(within["players"] == players) & (within["spec"] == best)]
-        parts.append(f"{text}, where {fair} is fair ({format_p(p)} that all are equal)")
+        fairly = "" if within is None else f", where {fair} is fair"
+        parts.append(f"{text}{fairly} ({format_p(p)} that all are equal)")
         for _, row in rows.iterrows():
             numbers[f"seat_{row['seat']}_{players}_players"] = {
                 name: row[name] for name in ("estimate", "low", "high", "n_deals", "mde")
             }
         numbers[f"p_equal_{players}_players"] = p
-        numbers[f"p_within_{players}_players"] = float(close["p_within"].max())
+        if within is not None:
+            close = within[(within["players"] == players) & (within["spec"] == best)]
+            numbers[f"p_within_{players}_players"] = float(close["p_within"].max())
     return f"For {best}, {'; '.join(parts)}.", numbers
 
 

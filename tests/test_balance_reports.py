@@ -127,9 +127,14 @@ def test_player_count_prints_what_the_rules_fix(real: Run) -> None:
 def test_pages_of_shallow_runs_say_what_they_can(tmp_path: Path) -> None:
     lineups = [("=b", "$c"), ("=b",) * 3]
     run = read_run(synthetic.write_run(tmp_path / "run", lineups, skills=SKILLS, deals=10, depth="games"))
-    assert {table.name for table in make(run, "seats").tables} == {"seats", "seat_tests", "within"}
+    mixed = make(run, "seats")
+    assert {table.name for table in mixed.tables} == {"seats", "seat_tests"}
+    assert "is fair" not in mixed.answer[0]
+    assert "the height of these shares is strength" in mixed.answer[1]
     assert {table.name for table in make(run, "luck").tables} >= {"variance", "tell"}
     alone = read_run(synthetic.write_run(tmp_path / "alone", [("=b",) * 2], skills=SKILLS, deals=10, depth="games"))
+    assert {table.name for table in make(alone, "seats").tables} == {"seats", "seat_tests", "within"}
+    assert "where 50 is fair" in make(alone, "seats").answer[0]
     assert "can tell nothing of luck" in make(alone, "luck").answer[0]
     assert make(alone, "balance").answer
 

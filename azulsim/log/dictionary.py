@@ -37,7 +37,7 @@ also what an interrupted shard left there; so do this with finished runs in whic
 ## Keys and joins
 
 - `game` names a game in every table: `game = cell * 2**40 + deal * 2**8 + seating`. Backwards:
-  `cell = game >> 40`, `deal = (game >> 8) & 0xFFFFFFFF`, `seating = game & 0xFF`.
+  `cell = game // 2**40`, `deal = game // 2**8 % 2**32`, `seating = game % 2**8`.
 - `games` joins the others on `(game, seat)`: each row of `rounds`, `moves` and `placements` has exactly one row there,
   with the strategy (`spec`) in that seat.
 - `rounds` joins `moves` and `placements` on `(game, round, seat)`.
