@@ -244,6 +244,27 @@ def test_a_player_that_is_interrupted_stops_the_run() -> None:
         play(interrupted, "greedy")
 
 
+class TextlessError(Exception):
+    """An error that cannot even be told."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(ValueError("bad \udc80 text"), r"ValueError: bad \udc80 text"), (TextlessError(), "TextlessError: (no text)")],
+    ids=["surrogate", "textless"],
+)
+def test_an_error_that_cannot_be_told_costs_its_games_only(error: Exception, said: str) -> None:
+    @strategy
+    def awkward(view: Any, moves: Any, rng: Any) -> int:
+        raise error
+
+    failures = play(awkward, "greedy", deals=2).failures
+    assert {failure["message"] for failure in failures} == {said}
+
+
 @pytest.mark.parametrize("value", [SystemExit("enough"), ValueError("no idea")])
 def test_a_score_that_exits_costs_its_games(value: BaseException) -> None:
     @strategy

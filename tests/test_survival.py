@@ -111,6 +111,13 @@ def crashes(view, moves, rng):
 
 
 @strategy
+def signals(view, moves, rng):
+    if is_guilty(view):
+        os.kill(os.getpid(), 40)
+    return 0
+
+
+@strategy
 def loops(view, moves, rng):
     while is_guilty(view):
         pass
@@ -139,6 +146,17 @@ def meddles(view, moves, rng):
         pass
     view.players = 4
     view.seat = 7
+    return 0
+'''
+
+ROAMS = '''"""Leaves the folder it was started in."""
+import os
+from azulsim.strategy import strategy
+
+
+@strategy
+def roams(view, moves, rng):
+    os.chdir("/")
     return 0
 '''
 
@@ -219,6 +237,7 @@ KINDS = {
     "leaves": ("raised", "SystemExit: enough"),
     "exits": ("crashed", "the process ended with exit code 0"),
     "crashes": ("crashed", "the process was ended by signal 11 (SIGSEGV)"),
+    "signals": ("crashed", "the process was ended by signal 40"),  # one of those that have no name
     "loops": ("timeout", "the game took more than 2 s"),
     "loops_in_c": ("timeout", "the game took more than 2 s"),
 }
@@ -253,6 +272,14 @@ def test_only_guilty_games_fail(misbehaved: log.Run, name: str) -> None:
     assert message in failure["message"]
     sound = rows_of(misbehaved, LINEUP.index("fine"))
     assert rows_of(misbehaved, cell) == [row for row in sound if row["deal"] != GUILTY_DEAL]
+
+
+def test_a_strategy_that_changes_the_folder_hides_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("roams.py").write_text(ROAMS)
+    Path("slow.py").write_text(SLOW)
+    run = play([["./roams.py:roams", "greedy"], ["./slow.py:slow", "greedy"]], tmp_path / "run", deals=2)
+    assert (run.n_failures, run.n_games) == (0, 8)
 
 
 @together

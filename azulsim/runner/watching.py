@@ -90,11 +90,15 @@ class Child:
             if not self._wait(job):
                 self.end()
                 raise ChildError("timeout", describe_timeout(job.task.timeout), self.pulse)
-            return self._connection.recv()  # type: ignore[no-any-return]
+            return self._receive()
         except (EOFError, OSError):
             self.end()
             raise ChildError("crashed", _describe_end(self._process.returncode), self.pulse) from None
-        except AzulsimError:
+
+    def _receive(self) -> Answer:
+        try:
+            return self._connection.recv()  # type: ignore[no-any-return]
+        except (EOFError, OSError):
             raise
         except Exception:  # bytes that a strategy wrote into the connection may be anything
             self.end()
