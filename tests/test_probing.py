@@ -238,7 +238,13 @@ def test_a_run_without_probes_says_so(tmp_path: Path) -> None:
     ("probes", "said"),
     [
         ({}, r"probes: names nothing to try out; write tempo, decision, or both"),
-        ({"tempo": {"rounds": []}}, r'probes\.tempo: rounds names no round; write "all" or numbers'),
+        (
+            {"tempo": {"rounds": []}},
+            r'probes\.tempo\.rounds = .*: write "all", or a list of different rounds from 1 to 62',
+        ),
+        ({"tempo": {"rounds": "some"}}, r'probes\.tempo\.rounds = .*: write "all"'),
+        ({"tempo": {"rounds": [1, 1]}}, r'probes\.tempo\.rounds = .*: write "all"'),
+        ({"tempo": {"rounds": [77]}}, r'probes\.tempo\.rounds = .*: write "all"'),
         ({"decision": {"per_game": 0}}, r"probes\.decision\.per_game = 0"),
         ({"tempo": {"round": "all"}}, r"unknown key 'probes\.tempo\.round'; did you mean 'rounds'"),
     ],

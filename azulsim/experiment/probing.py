@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from azulsim.config import Frozen
 
 Continuations = Annotated[int, Field(ge=1, le=10_000)]
+
+LAST_ROUND = 62
+"""The last round that can be named by itself."""
 
 ROUNDS_PER_GAME = 6
 """What a game is taken to last, where work is estimated."""
@@ -17,16 +20,18 @@ ROUNDS_PER_GAME = 6
 class Tempo(Frozen):
     """Give the marker to each seat in turn before a round is dealt, and play on."""
 
-    rounds: tuple[Annotated[int, Field(ge=1, le=62)], ...] | Literal["all"] = "all"
+    rounds: tuple[int, ...] | Literal["all"] = "all"
     """Which rounds."""
     continuations: Continuations = 4
     """How often each is played on; each has luck of its own, which all seats share."""
 
-    @model_validator(mode="after")
-    def _check_rounds(self) -> Tempo:
-        if not self.rounds:
-            raise ValueError('rounds names no round; write "all" or numbers')
-        return self
+    @field_validator("rounds", mode="before")
+    @classmethod
+    def _check_rounds(cls, rounds: Any) -> Any:
+        are_rounds = isinstance(rounds, tuple) and all(type(n) is int and 1 <= n <= LAST_ROUND for n in rounds)
+        if rounds == "all" or (are_rounds and rounds and len(set(rounds)) == len(rounds)):
+            return rounds
+        raise ValueError(f'write "all", or a list of different rounds from 1 to {LAST_ROUND}')
 
 
 class Decision(Frozen):
