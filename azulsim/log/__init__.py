@@ -16,7 +16,7 @@ from azulsim.log.outcomes import BOUNDS, OutcomeName, read_outcome
 from azulsim.log.read import Run, read_run
 from azulsim.log.status import Status, read_status
 from azulsim.log.store import locate
-from azulsim.log.write import create_run, hash_table, make_folders, write_manifest, write_shard
+from azulsim.log.write import create_run, hash_table, make_folders, mark_shard, write_manifest, write_shard
 
 __all__ = [
     "BOUNDS",
@@ -33,6 +33,7 @@ __all__ = [
     "hash_table",
     "locate",
     "make_folders",
+    "mark_shard",
     "merge_runs",
     "read_outcome",
     "read_run",

@@ -86,6 +86,7 @@ def write_shard(
     specs: Sequence[str],
     seconds: float = 0.0,
     doubts: Sequence[str] = (),
+    is_marked: bool = True,
 ) -> Commit:
     """Write the tables of a shard, then its commit marker.
 
@@ -109,6 +110,8 @@ def write_shard(
         Time that it took to play.
     doubts
         Why its games may not come out the same when they are played again.
+    is_marked
+        False to leave the commit marker to `mark_shard`, which has to wait for the disk.
 
     Raises
     ------
@@ -121,7 +124,6 @@ def write_shard(
     }
     if failures:
         parts["failures"] = _write_failures(table_path(folder, "failures", shard.name), failures)
-    sync_files(table_path(folder, name, shard.name) for name in parts)  # a marker is never there without them
     games = tables["games"]
     is_first_seat = games["seat"] == 0
     commit = Commit(
@@ -136,8 +138,21 @@ def write_shard(
         doubts=tuple(doubts),
         tables=parts,
     )
-    put_file(folder / "commits" / f"{shard.name}.json", dump_json(commit))
+    if is_marked:
+        mark_shard(folder, commit)
     return commit
+
+
+def mark_shard(folder: Path, commit: Commit) -> None:
+    """Write the commit marker of a shard, when its tables are on the disk itself.
+
+    Raises
+    ------
+    RunError
+        If the disk is full or cannot be written.
+    """
+    sync_files(table_path(folder, name, commit.shard) for name in commit.tables)
+    put_file(folder / "commits" / f"{commit.shard}.json", dump_json(commit))
 
 
 def hash_table(rows: Array) -> str:

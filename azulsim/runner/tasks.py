@@ -73,8 +73,10 @@ class Task:
         sources = dict(zip(self.specs, self.sources, strict=True))
         return [make_player(rename(spec, self.moved), sources[spec], self.project) for spec in self.cell.lineup]
 
-    def write(self, tables: arena.Tables, *, seconds: float, doubts: Sequence[str] = ()) -> Commit:
-        """Write what was played to the run folder."""
+    def write(
+        self, tables: arena.Tables, *, seconds: float, doubts: Sequence[str] = (), is_marked: bool = True
+    ) -> Commit:
+        """Write what was played to the run folder, the commit marker too if `is_marked`."""
         is_probed = self.probes is not None
         numbers = {table.name: getattr(tables, table.name) for table in stored_at(self.depth, is_probed=is_probed)}
         if any(failure["kind"] == "timeout" for failure in tables.failures):
@@ -89,6 +91,7 @@ class Task:
             specs=self.specs,
             seconds=seconds,
             doubts=doubts,
+            is_marked=is_marked,
         )
 
 
@@ -143,10 +146,10 @@ def must_be_watched(spec: str, project: Path | None) -> bool:
 
 
 def play_here(task: Task) -> Commit:
-    """Play and write a shard in this process."""
+    """Play and write a shard in this process, all but its commit marker."""
     start = time.monotonic()
     tables = arena.play_block(task.block, strategies=task.make_players())
-    return task.write(tables, seconds=time.monotonic() - start)
+    return task.write(tables, seconds=time.monotonic() - start, is_marked=False)
 
 
 @lru_cache(maxsize=1024)

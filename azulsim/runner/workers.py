@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections import deque
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 import joblib
 
-from azulsim.log import Commit
+from azulsim.log import Commit, mark_shard
 from azulsim.runner.tasks import Task, play_here
 from azulsim.runner.watching import play_watched
 
@@ -31,14 +33,33 @@ class Threads:
 
     def spread(self, tasks: Sequence[Task]) -> Generator[Commit, None, None]:
         """Yield the commits of all tasks, as they are finished."""
-        count = min(self.count, len(tasks))
-        if count <= 1:
-            yield from map(play_shard, tasks)
-            return
-        parallel = joblib.Parallel(n_jobs=count, backend="threading", return_as="generator_unordered")
-        yield from parallel(joblib.delayed(play_shard)(task) for task in tasks)
+        count = max(1, min(self.count, len(tasks)))
+        played: Iterable[tuple[Task, Commit]] = map(_play, tasks)
+        if count > 1:
+            parallel = joblib.Parallel(n_jobs=count, backend="threading", return_as="generator_unordered")
+            played = parallel(joblib.delayed(_play)(task) for task in tasks)
+        # Commit markers wait for the disk while the next shards are played.
+        with ThreadPoolExecutor(count) as marking:
+            marked: deque[Future[Commit]] = deque()
+            for task, commit in played:
+                marked.append(marking.submit(_mark, task, commit))
+                while marked and (marked[0].done() or len(marked) > count):
+                    yield marked.popleft().result()
+            while marked:
+                yield marked.popleft().result()
 
 
 def play_shard(task: Task) -> Commit:
     """Play one shard and write it; this is what a worker does."""
-    return play_watched(task) if task.is_watched else play_here(task)
+    return _mark(*_play(task))
+
+
+def _play(task: Task) -> tuple[Task, Commit]:
+    return task, play_watched(task) if task.is_watched else play_here(task)
+
+
+def _mark(task: Task, commit: Commit) -> Commit:
+    """Write the commit marker of a shard that was played here; a child has written its own."""
+    if not task.is_watched:
+        mark_shard(task.folder, commit)
+    return commit
