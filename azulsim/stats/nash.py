@@ -33,6 +33,9 @@ class NashAverages:
     n_clusters: int
 
 
+STILL = "the same whenever deals were drawn again, so that no interval can be given"
+
+
 def solve_nash(payoff: npt.ArrayLike) -> FloatArray:
     """Return the Nash equilibrium of greatest entropy of a symmetric zero-sum game.
 
@@ -191,7 +194,9 @@ def _take_percentiles(
     sample = np.array(draws) if draws else value[None]
     low, high = np.quantile(sample, [(1 - level) / 2, (1 + level) / 2], axis=0)
     se = sample.std(axis=0, ddof=1) if draws else np.zeros(n)
-    method: Method = "bootstrap" if draws else "none"
+    varies = se > 0
+    methods: tuple[Method, ...] = tuple("bootstrap" if moves else "none" for moves in varies)
+    still = STILL if draws else ONE_CLUSTER
     return Estimates(
         value=value,
         low=np.minimum(low, value),
@@ -201,7 +206,7 @@ def _take_percentiles(
         n_rows=np.full(n, n_rows, np.int64),
         mde=float(special.ndtri(0.5 + level / 2) + special.ndtri(POWER)) * se,
         df=np.full(n, max(n_clusters - 1.0, 1.0)),
-        method=(method,) * n,
-        note=("" if draws else ONE_CLUSTER,) * n,
+        method=methods,
+        note=tuple("" if moves else still for moves in varies),
         level=level,
     )
