@@ -133,13 +133,19 @@ def outcome_of(run: log.Run, folder: Path) -> tuple[dict[str, str], bytes, list[
     return run.hashes, build_report(run, folder=folder).json.read_bytes(), rows
 
 
-def test_number_and_kind_of_workers_make_no_difference(cluster: Cluster, project: Path, tmp_path: Path) -> None:
-    """One, two and seven workers, a cluster of which a worker is killed while it plays, and four shares joined."""
+def test_a_worker_that_is_killed_makes_no_difference(cluster: Cluster, project: Path, tmp_path: Path) -> None:
     alone = log.read_run(project / "alone")
-    wanted = outcome_of(alone, tmp_path / "alone")
     assert len(alone.commits) > 6
+    run = play_while_a_worker_dies(cluster, project)
+    assert outcome_of(run, tmp_path / "cluster") == outcome_of(alone, tmp_path / "alone")
+    assert (run.n_failures, run.doubts) == (0, ())
+
+
+@pytest.mark.long
+def test_number_and_kind_of_workers_make_no_difference(project: Path, tmp_path: Path) -> None:
+    """One, two and seven workers, and four shares joined; a cluster is above."""
+    wanted = outcome_of(log.read_run(project / "alone"), tmp_path / "alone")
     runs = {f"{jobs} workers": play(project, f"jobs-{jobs}", jobs=jobs) for jobs in (2, 7)}
-    runs["cluster"] = play_while_a_worker_dies(cluster, project)
     shares = [play(project, f"share-{number}", share=f"{number}/4", jobs=2).path for number in range(1, 5)]
     runs["shares"] = log.merge_runs(shares, project / "joined")
     for name, run in runs.items():
