@@ -348,9 +348,12 @@ def solve_section(run: Run, crossings: pd.DataFrame) -> Section:
     looks = figures_looks(responses)
     targets = {f"{players} players": float(rows["target"].iloc[0]) for players, rows in crossings.groupby("players")}
     draw = partial(figures.draw_lines, panels, "value", looks, references=targets, x_label=first["key"], height=2.5)
-    table = crossings.drop(columns=["key", "outcome", "unit", "least", "greatest", "note"]).rename(
+    table = crossings.drop(columns=["key", "outcome", "unit", "least", "greatest"]).rename(
         columns={"estimate": first["key"]}
     )
+    several = table["crossings"].map(len) > 1
+    table["crossings"] = table["crossings"].map(lambda met: ", ".join(format_number(value, 2) for value in met))
+    table = table if several.any() else table.drop(columns="crossings")
     return Section(
         f"Where the {word} meets its target",
         (describe_crossings(crossings),),
@@ -358,9 +361,10 @@ def solve_section(run: Run, crossings: pd.DataFrame) -> Section:
             Plot("response", f"{heading} over {first['key']} (dashed: the target)",
                  lambda narrow: draw(narrow=narrow), say.describe_evidence(responses)),
             Table("crossings", f"The {first['key']} at which the target is met", table,
-                  "Between the values played; an open end means that the truth may lie beyond them.",
+                  "Between the values played; an open end means that the truth may lie beyond them, two that this run "
+                  "does not determine the value.",
                   {"is_open_below": "open below", "is_open_above": "open above", "tried_from": "tried from",
-                   "tried_to": "to"}),
+                   "tried_to": "to", "crossings": "met at"}),
             Table("responses", f"{heading} at each value", responses.drop(columns="rules"), TABLE_CAPTION, say.LABELS),
         ),
     )  # fmt: skip
@@ -414,7 +418,8 @@ def make_numbers(differences: pd.DataFrame, crossings: pd.DataFrame) -> dict[str
     for row in crossings.to_dict("records"):
         name = f"{row['key']} for {row['outcome']}, {row['players']} players, {row['spec']}, {row['rules']}"
         numbers[name] = {
-            key: row[key] for key in ("estimate", "low", "high", "is_open_below", "is_open_above", "target")
+            key: row[key]
+            for key in ("estimate", "low", "high", "is_open_below", "is_open_above", "crossings", "target", "note")
         }
     return numbers
 

@@ -251,11 +251,27 @@ def test_a_target_beyond_the_values_played_is_not_reached(tmp_path: Path) -> Non
     assert np.isnan(row["low"])
     assert 0.2 < row["least"] < row["greatest"] < 0.95
     said = describe_crossing(row.to_dict())
-    assert re.fullmatch(r"no starter_bonus from .4 to 4, where it is within \S+ to \S+ %", said)
+    wanted = r"with none of the starter_bonus values tried, .4 to 4, where it is within \S+ to \S+ %"
+    assert re.fullmatch(wanted, said)
     flat = sweep(tmp_path / "flat", starters=[0.0, 0.1, 0.2])
     answer = make_report(load_module(find("reports", "whatif")), flat).answer[0]
-    assert "or less" in answer
-    assert "or more" in answer
+    assert answer == (
+        "Where the win share of seat 0 is fair: at 2 players (one) this run does not determine the starter_bonus "
+        "(neither \u22124 nor 4 is excluded)."
+    )
+
+
+def test_a_target_that_is_met_twice_is_said_everywhere(tmp_path: Path) -> None:
+    run = sweep(tmp_path / "run", starters=[6.0, -6.0, 6.0])
+    row = metrics.rule_crossings(run).iloc[0]
+    assert len(row["crossings"]) == 2
+    assert "several times" in row["note"]
+    assert ", one of the 2 values that do: " in describe_crossing(row.to_dict())
+    report = make_report(load_module(find("reports", "whatif")), run)
+    assert ", one of the 2 values that do: " in report.answer[0]
+    table = next(table for table in report.tables if table.name == "crossings")
+    assert " and " not in table.frame["crossings"].iloc[0]
+    assert table.frame["crossings"].iloc[0].count(",") == 1
 
 
 def test_nothing_is_solved_unless_asked(real: Run) -> None:
@@ -372,7 +388,7 @@ def test_alternatives_by_value_and_by_file(tmp_path: Path) -> None:
     assert set(found.differences["outcome"]) == {"seat_0_win_share"}
     assert list(found.crossings["tried_from"]) == [-2]
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["crossings"][0]["key"] == "starter_bonus"
-    assert "The win share of seat 0 is fair at 2 players (greedy) with " in str(found)
+    assert "he win share of seat 0 is fair" in str(found)
     assert "--solve rules.starter_bonus --target fair --values -2,0,2 --outcome seat_0_win_share" in found.again
 
 

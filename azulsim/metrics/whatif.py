@@ -218,8 +218,10 @@ def rule_crossings(run: Run) -> pd.DataFrame:
     DataFrame
         A row a player count, `spec` and other rules: `key`, `outcome`, `target`, then the value of the rule as
         `estimate` (NaN: not reached between the values tried) with `low` and `high`, `is_open_below` and
-        `is_open_above` (the truth may lie beyond the values tried), the values `tried_from` and `tried_to`, between
-        which the outcome lies within `least` to `greatest` (ends of its intervals, in `unit`), `n_deals`, and `note`.
+        `is_open_above` (the truth may lie beyond the values tried; both: it is not determined), `crossings` (all values
+        at which the target is met, the `estimate` being the middle one), the values `tried_from` and `tried_to`,
+        between which the outcome lies within `least` to `greatest` (ends of its intervals, in `unit`), `n_deals`, and
+        `note`.
         Empty if there is nothing to solve.
     """
     rows = []
@@ -236,6 +238,7 @@ def rule_crossings(run: Run) -> pd.DataFrame:
                 "high": high,
                 "is_open_below": crossing.is_open_below,
                 "is_open_above": crossing.is_open_above,
+                "crossings": crossing.crossings,
                 "tried_from": float(crossing.factor[0]),
                 "tried_to": float(crossing.factor[-1]),
                 "least": float(crossing.response.low.min()),

@@ -74,17 +74,30 @@ def describe_crossings(crossings: pd.DataFrame) -> str:
     parts = []
     for row in crossings.to_dict("records"):
         rules = "" if row["rules"] == "standard" else f", {row['rules']}"
-        parts.append(f"at {row['players']} players ({row['spec']}{rules}) with {describe_crossing(row)}")
-    return f"The {LABELS.get(first['outcome'])} is {target} {'; '.join(parts)}."
+        parts.append(f"at {row['players']} players ({row['spec']}{rules}) {describe_crossing(row)}")
+    met = f"{LABELS.get(first['outcome'])} is {target}"
+    is_told = bool(crossings["estimate"].notna().all()) and not has_undetermined(crossings)
+    return f"The {met} {'; '.join(parts)}." if is_told else f"Where the {met}: {'; '.join(parts)}."
+
+
+def has_undetermined(crossings: pd.DataFrame) -> bool:
+    """Tell whether some interval is open at both ends, so that the truth may lie anywhere."""
+    return bool((crossings["is_open_below"] & crossings["is_open_above"]).any())
 
 
 def describe_crossing(row: Mapping[Hashable, Any]) -> str:
-    """Say a value with its interval, open ends included, or that there is none among the values tried."""
+    """Say with which value of the rule the target is met, with its interval, or why none can be named."""
+    key = row["key"]
+    first, last = (f"{row[end]:g}".replace("-", MINUS) for end in ("tried_from", "tried_to"))
+    if row["is_open_below"] and row["is_open_above"]:
+        return f"this run does not determine the {key} (neither {first} nor {last} is excluded)"
     low, high = format_number(row["low"], 2), format_number(row["high"], 2)
     ends = f"{low}{' or less' * row['is_open_below']} to {high}{' or more' * row['is_open_above']}"
     if math.isfinite(row["estimate"]):
-        return f"{row['key']} = {format_number(row['estimate'], 2)} ({ends})"
-    tried = f"no {row['key']} from {row['tried_from']:g} to {row['tried_to']:g}".replace("-", MINUS)
+        met = [format_number(value, 2) for value in row["crossings"]]
+        several = f", one of the {len(met)} values that do: {join_words(met)}" if len(met) > 1 else ""
+        return f"with {key} = {format_number(row['estimate'], 2)} ({ends}){several}"
+    tried = f"with none of the {key} values tried, {first} to {last}"
     if math.isfinite(row["low"]):
         return f"{tried}, though {ends} is not excluded"
     scale, unit = (100, "%") if row["unit"] == "share" else (1, row["unit"])

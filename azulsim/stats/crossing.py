@@ -18,6 +18,7 @@ from azulsim.stats._arrays import FloatArray, check_level, check_values, encode_
 from azulsim.stats.intervals import ONE_CLUSTER, Estimates, estimate_ratio_by_group
 
 SEVERAL = "the response meets the target several times; the middle one is given"
+UNDETERMINED = "the interval holds both ends of the range: these data do not determine the value"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +56,28 @@ class Crossing:
         """True if the mean response meets the target within the range."""
         return self.value is not None
 
+    @property
+    def is_determined(self) -> bool:
+        """False if the interval is open at both ends, so that the truth may lie anywhere."""
+        return not (self.is_open_below and self.is_open_above)
+
     def __str__(self) -> str:
-        """Return '1.32 (1.1 to 1.6)', '1.3 (up to 1.6 or beyond)', or 'not reached within 0 to 4'."""
+        """Return '1.32 (1.1 to 1.6)', '1.3 (0 or less to 1.6)', or 'not reached within 0 to 4'.
+
+        Of a response that meets the target several times all values are named; of an interval that is open at both ends
+        none is.
+        """
         first, last = self.factor[0], self.factor[-1]
+        if not self.is_determined:
+            return f"not determined (neither {first:g} nor {last:g} is excluded)"
         if self.low is None or self.high is None:
             return f"not reached within {first:g} to {last:g}"
         below = f"{self.low:.3g} or less" if self.is_open_below else f"{self.low:.3g}"
         above = f"{self.high:.3g} or more" if self.is_open_above else f"{self.high:.3g}"
         if self.value is None:
             return f"not reached within {first:g} to {last:g}, though {below} to {above} is not excluded"
-        return f"{self.value:.3g} ({below} to {above})"
+        others = f", one of {', '.join(f'{met:.3g}' for met in self.crossings)}" if len(self.crossings) > 1 else ""
+        return f"{self.value:.3g} ({below} to {above}){others}"
 
 
 def estimate_crossing(
@@ -131,13 +144,15 @@ def estimate_crossing(
             shares = _keep(response.value[piece] - target, t * t * covariance[piece, piece])
             kept += [(1 - share) * points[left] + share * points[left + 1] for share in shares]
     low, high = (float(min(kept)), float(max(kept))) if kept else (None, None)
+    is_open_below, is_open_above = low == points[0], high == points[-1]
     notes = [ONE_CLUSTER] * (n_clusters == 1) + [SEVERAL] * (len(met) > 1)
+    notes += [UNDETERMINED] * bool(is_open_below and is_open_above)
     return Crossing(
         value=met[(len(met) - 1) // 2] if met else None,
         low=low,
         high=high,
-        is_open_below=bool(low == points[0]),
-        is_open_above=bool(high == points[-1]),
+        is_open_below=bool(is_open_below),
+        is_open_above=bool(is_open_above),
         crossings=tuple(met),
         factor=points,
         response=response,

@@ -90,6 +90,9 @@ def test_what_lies_outside_the_range_is_not_extrapolated() -> None:
     flat = estimate_crossing(factor, values - factor - values[factor == 0].mean() + 0.05, deals)
     assert flat.is_open_below
     assert flat.is_open_above
+    assert not flat.is_determined
+    assert str(flat) == "not determined (neither 0 nor 4 is excluded)"
+    assert "do not determine" in flat.note
 
 
 def test_several_crossings_are_said() -> None:
@@ -99,6 +102,8 @@ def test_several_crossings_are_said() -> None:
     assert found.value == found.crossings[1]
     assert found.low < found.crossings[0] < found.crossings[2] < found.high
     assert "several" in found.note
+    steady = estimate_crossing(np.tile(FACTOR[:3], 40), values[:, :3].ravel(), np.repeat(np.arange(40), 3))
+    assert str(steady).endswith("), one of 0.501, 1.5")
 
 
 def test_a_weight_is_that_many_rows() -> None:
