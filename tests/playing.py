@@ -11,8 +11,8 @@ from reference import Move, Reference, count_complete
 from test_engine import derive, draw_as_the_engine, most_points
 
 from azulsim.arena import Block, Probes, Tables, play_block
+from azulsim.arena.blockplay import Blockplay
 from azulsim.arena.lockstep import Lockstep
-from azulsim.arena.playing import Blockplay
 from azulsim.engine.compiling import address_of
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.registry import make_strategy

@@ -16,14 +16,19 @@ from test_arena import GRAY, MOSAIC
 
 from azulsim import log, registry, runner
 from azulsim.arena import ALL_ROUNDS, TABLE_NAMES, Block, Probes, Tables, play_block
-from azulsim.arena.playing import Blockplay
+from azulsim.arena.blockplay import Blockplay
+from azulsim.engine.compiling import copy_record
 from azulsim.engine.driver import JOB, TEMPO_ROOT
 from azulsim.errors import InputError
 from azulsim.experiment import Experiment
 from azulsim.replay import verify_run
 from azulsim.rules import Rules
 from azulsim.schema import OTHER, PROBE_KINDS, TAKE, TAKE_ONLY
-from azulsim.strategy import Strategy, strategy
+from azulsim.strategy import Definition, Strategy, strategy
+from azulsim.strategy.toolbox import nth_move
+
+CENTER = 0x0001001001001001
+"""The bit of the center in each color's lane of a mask."""
 
 DECISION, TEMPO = map(PROBE_KINDS.index, ("decision", "tempo"))
 BOTH = Probes(rounds=ALL_ROUNDS, tempo_continuations=2, per_game=2, decision_continuations=3)
@@ -201,6 +206,43 @@ def test_a_game_that_fails_when_it_is_played_on_is_left_out() -> None:
     for name in TABLE_NAMES:
         assert spoiled.isdisjoint(getattr(tables, name)["game"]), name
     assert len(np.unique(tables.roots["game"])) == 6 - len(spoiled) == len(np.unique(tables.games["game"]))
+
+
+@strategy(reads_only=True)
+def takes_first(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
+    """Take the first legal move, whatever it is held to."""
+    allowed = copy_record(moves)
+    allowed.mask = scratch.mask
+    return nth_move(scratch, allowed, 0)
+
+
+@strategy(reads_only=True)
+def answers_wrongly(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:
+    """Answer no move at all where it may not take from the center."""
+    is_held = moves.mask & CENTER == 0 and scratch.mask & CENTER != 0
+    return 4095 if is_held else nth_move(scratch, moves, 0)
+
+
+@pytest.mark.parametrize("player", [takes_first, answers_wrongly], ids=["unheld", "illegal"])
+def test_an_arm_is_never_played_with_a_move_that_is_not_its_own(player: Definition) -> None:
+    tables = play(player, players=2, deals=6, probes=Probes(per_game=1, decision_continuations=2))
+    assert {failure["kind"] for failure in tables.failures} == {"illegal_move"}
+    assert len(tables.roots) == len(tables.probes) == 0
+
+
+def test_a_very_long_game_has_a_root_for_every_round() -> None:
+    """The last bit stands for all rounds from it on; each takes a row of its own."""
+    rules = Rules(rows_to_end=5, max_rounds=80)
+    block = make_block(["tosses"], players=2, deals=1, rules=rules, probes=Probes(ALL_ROUNDS, 1))
+    tables = play_block(block, strategies=[Strategy(tosses)])
+    assert tables.games["rounds"].max() == 80
+    assert tables.roots["round"].tolist() == list(range(1, 81))
+
+
+@strategy
+def tosses(move: Any) -> float:
+    """Throw everything on the floor."""
+    return move.overflow - move.placed
 
 
 # Runs

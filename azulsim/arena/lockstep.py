@@ -16,14 +16,16 @@ from azulsim.engine.compiling import address_of
 from azulsim.engine.core import LEDGER
 from azulsim.engine.driver import LIVE, Log, grow_log
 from azulsim.engine.move import MOVE
-from azulsim.engine.record import GAME, MAX_LEGAL, SEAT
+from azulsim.engine.record import ALLOWED, GAME, MAX_LEGAL, SEAT
+from azulsim.engine.scoring import NOT_A_NUMBER
+from azulsim.engine.table import allow_all, is_allowed
 from azulsim.errors import StrategyError
 from azulsim.rules import MAX_PLAYERS
 from azulsim.strategy import Moves, Strategy, View
 from azulsim.strategy.view import DecisionRng
 
 if TYPE_CHECKING:
-    from azulsim.arena.playing import Blockplay
+    from azulsim.arena.blockplay import Blockplay
 
 LOCKSTEP = 256
 """Games in lockstep at once: enough to spread the cost of a call, few enough to stay in cache."""
@@ -108,14 +110,26 @@ class Lockstep:
                 self.block.fail(self.games[slot], self.lives[slot], driver.BAD_MOVE, one_line(error))
                 statuses[start - 1] = driver.BAD_MOVE
 
-    def ask(self) -> npt.NDArray[np.int64]:
-        """Return the code of the first move that is chosen in each game; below 0 where the strategy failed."""
+    def ask(self, *, takes: bool) -> npt.NDArray[np.int64]:
+        """Return the code of the first move that is chosen in each game; -1 where the strategy failed.
+
+        It fails too with a move that is not legal, or does not take the marker (if `takes`), or takes it (if not).
+        """
         numbers = np.array(self.block.games, np.int64)
-        codes = []
+        codes = [np.zeros(0, np.int64)]
+        allowed = np.zeros(1, ALLOWED)[0]
         for start in range(0, len(numbers), self.width):
-            waiting = iter(numbers[start : start + self.width])
-            codes.append(self._choose(self._begin(np.arange(self.width), waiting)))
-        return np.concatenate([np.zeros(0, np.int64), *codes])
+            slots = self._begin(np.arange(self.width), iter(numbers[start : start + self.width]))
+            chosen = self._choose(slots)
+            for i, (slot, code) in enumerate(zip(slots, chosen.tolist(), strict=True)):
+                game, live = self.games[slot], self.lives[slot]
+                allow_all(game, allowed)
+                if not is_allowed(game, allowed, code) or ((code >> 6) & 15 == 0) != takes:
+                    chosen[i] = -1
+                    if not self.block.has_failed(live):
+                        self.block.fail(game, live, driver.BAD_NUMBER if code == NOT_A_NUMBER else driver.BAD_MOVE)
+            codes.append(chosen)
+        return np.concatenate(codes)
 
     def _begin(self, slots: npt.NDArray[np.int64], waiting: Iterator[int]) -> npt.NDArray[np.int64]:
         """Begin the games that wait in free slots, and return the slots in which one waits for a move."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from azulsim import registry
 from azulsim.arena.block import Tables
-from azulsim.arena.playing import Blockplay
+from azulsim.arena.blockplay import Blockplay
 from azulsim.engine import driver
 from azulsim.engine.driver import DECISION_ROOT, HEIRS, JOB, NO_ROOT, TEMPO_ROOT, Log
 from azulsim.schema import MOVES, OTHER, PROBE_KINDS, PROBES, ROOTS, TAKE, TAKE_ONLY
@@ -31,7 +31,7 @@ def play_on(play: Blockplay, log: Log, tables: Tables) -> None:
     probes, players = play.block.probes, play.block.players
     assert probes is not None, "only blocks with probes leave roots"
     roots, positions = _sort_roots(play, log)
-    codes = {arm: _ask(play, roots, positions, wrapper) for arm, wrapper in WRAPPERS.items()}
+    codes = {arm: _ask(play, roots, positions, arm) for arm in WRAPPERS}
     is_whole = _is_whole(play, roots)
     is_tempo = roots["kind"] == TEMPO_ROOT
     ends = []
@@ -72,15 +72,14 @@ def _is_whole(play: Blockplay, roots: Array) -> npt.NDArray[np.bool_]:
     return ~np.isin(roots["game"], list(play.failures))
 
 
-def _ask(play: Blockplay, roots: Array, positions: Array, wrapper: str) -> npt.NDArray[np.int64]:
-    """Return the code of the move that each strategy likes best in its decision, held by a wrapper; -1 elsewhere."""
+def _ask(play: Blockplay, roots: Array, positions: Array, arm: int) -> npt.NDArray[np.int64]:
+    """Return the code of the move that each strategy likes best in its decision, held to an arm; -1 elsewhere."""
     at = np.flatnonzero(roots["kind"] == DECISION_ROOT)
     jobs = np.zeros(len(at), JOB)
     jobs["root"], jobs["code"] = at, -1
     codes = np.full(len(roots), -1, np.int64)
-    codes[at] = play.ask_jobs(
-        jobs, roots, positions, [registry.hold(strategy, wrapper) for strategy in play.strategies]
-    )
+    held = [registry.hold(strategy, WRAPPERS[arm]) for strategy in play.strategies]
+    codes[at] = play.ask_jobs(jobs, roots, positions, held, takes=arm == TAKE)
     return codes
 
 
