@@ -88,7 +88,15 @@ def ranks(run: Run) -> pd.DataFrame:
         group = select_groups(sums, rows.index.to_list())
         count = group.count[:, 0]
         means = group.total[:, 0] / count
-        found = estimate_ranks(means, group.group, group.deal, sizes=count, n_labels=len(rows), rng=RANK_SEED)
+        found = estimate_ranks(
+            means.clip(0.0, 1.0),
+            group.group,
+            group.deal,
+            sizes=count,
+            n_labels=len(rows),
+            bounds=(0.0, 1.0),
+            rng=RANK_SEED,
+        )
         part = rows.assign(rank=found.rank, rank_low=found.low, rank_high=found.high)
         ahead = [found.lead(label) for label in range(len(rows))]
         part = part.assign(**{f"lead{end}": [getattr(one, name) for one in ahead] for end, name in LEAD_ENDS.items()})

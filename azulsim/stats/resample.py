@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from azulsim.errors import InputError
 from azulsim.stats._arrays import (
     FloatArray,
     IntArray,
+    check_bounds,
     check_codes,
     check_level,
     check_values,
@@ -22,7 +23,7 @@ from azulsim.stats._arrays import (
     make_rng,
     sum_cells,
 )
-from azulsim.stats.intervals import NO_VARIATION, ONE_CLUSTER, POWER, Estimate, Estimates, Method
+from azulsim.stats.intervals import ONE_CLUSTER, POWER, Estimate, Estimates, Method, make_estimates
 
 CHUNK = 1 << 22
 """Numbers held at once while bootstrapping."""
@@ -44,14 +45,14 @@ class Ranks:
     n_clusters: int
     level: float
     critical: float
-    """The joint critical value used in place of 1.96."""
-    gap_se: FloatArray
-    """(labels, labels) standard errors of the differences between means."""
+    """The joint critical value used in place of 1.96, before it is widened for few clusters."""
+    gaps: Estimates
+    """All differences mean(i) - mean(j), at the place i * labels + j, each at the level that `critical` stands for."""
     note: str = ""
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""
-        for array in (self.mean, self.rank, self.low, self.high, self.first_share, self.gap_se):
+        for array in (self.mean, self.rank, self.low, self.high, self.first_share):
             freeze(array)
 
     @property
@@ -64,8 +65,7 @@ class Ranks:
         size = len(self.mean)
         if not (0 <= first < size and 0 <= second < size) or first == second:
             raise InputError(f"labels {first}, {second}: wanted two different labels from 0 to {size - 1}")
-        gap, se = float(self.mean[first] - self.mean[second]), float(self.gap_se[first, second])
-        return self._make_estimate(gap, gap - self.critical * se, gap + self.critical * se, se)
+        return replace(self.gaps[first * size + second], level=self.level)
 
     def lead(self, label: int) -> Estimate:
         """Return how far a label is ahead of the best of the others, below 0 if behind; for all labels at once.
@@ -76,22 +76,7 @@ class Ranks:
         pairs = [self.compare(label, other) for other in range(len(self.mean)) if other != label]
         least = min(pairs, key=lambda pair: pair.value)
         low, high = min(pair.low for pair in pairs), min(pair.high for pair in pairs)
-        return self._make_estimate(least.value, low, max(high, least.value), least.se)
-
-    def _make_estimate(self, value: float, low: float, high: float, se: float) -> Estimate:
-        known = se > 0 and not self.note
-        return Estimate(
-            value=value,
-            low=low if known else value,
-            high=high if known else value,
-            se=se,
-            n_clusters=self.n_clusters,
-            n_rows=self.n_clusters,
-            level=self.level,
-            mde=(self.critical + float(special.ndtri(POWER))) * se,
-            method="bootstrap" if known else "none",
-            note=self.note or ("" if known else NO_VARIATION),
-        )
+        return replace(least, low=low, high=max(high, least.value)) if least.has_interval else least
 
 
 def draw_cluster_weights(
@@ -206,6 +191,7 @@ def estimate_ranks(
     *,
     n_labels: int | None = None,
     sizes: npt.ArrayLike | None = None,
+    bounds: tuple[float, float] | None = None,
     rng: np.random.Generator | int,
     n_boot: int = 2000,
     level: float = 0.95,
@@ -216,6 +202,10 @@ def estimate_ranks(
     cluster bootstrap); a label ranks below as many as are surely above it, and above as many as are surely below
     it (Mogstad, Romano, Shaikh and Wilhelm 2024). Unlike the spread of bootstrapped ranks this holds for near ties,
     and the labels that may be first form a confidence set for the best: no winner's curse.
+
+    The bootstrap decides only by how much intervals are wider than that of one pair alone: each is made as in
+    `compare_paired`, at the level that the joint critical value stands for. Thus few clusters widen it as they widen
+    any interval (a bootstrap of few clusters is too narrow), and no pair is told apart here that is not there.
 
     Parameters
     ----------
@@ -229,6 +219,8 @@ def estimate_ranks(
         Number of labels, to be sure that none is missing.
     sizes : (n,) numbers, optional
         How many observations each row is the mean of; left out, 1.
+    bounds : (low, high), optional
+        Least and greatest value that the outcome can take.
     rng : Generator or int
         The source of luck; the same seed gives the same intervals.
     n_boot : int
@@ -243,6 +235,7 @@ def estimate_ranks(
     """
     values = check_values(values, "values")
     check_level(level)
+    check_bounds(bounds, values)
     codes = check_codes(labels, len(values), "labels", n_codes=n_labels)
     size = int(codes.max()) + 1 if n_labels is None else n_labels
     cluster_codes, _ = encode_ids(clusters, len(values), "clusters")
@@ -259,7 +252,7 @@ def estimate_ranks(
     mean = sums.sum(axis=0) / rows.sum(axis=0)
     error = (sums - mean * rows) / rows.sum(axis=0)
     gap = mean[:, None] - mean[None, :]
-    se = _pairwise_errors(error, n_clusters)
+    se = np.sqrt(_sum_powers(error, 2) * n_clusters / max(n_clusters - 1, 1))
     known = se > 1e-12 * max(float(np.abs(mean).max()), 1e-300)
     scale = np.where(known, se, 1.0)
     greatest, first = [], np.zeros(size)
@@ -270,11 +263,15 @@ def estimate_ranks(
         greatest.append((np.abs(gaps - gap) * known / scale).max(axis=(1, 2)))
         best = means >= means.max(axis=1, keepdims=True) - 1e-12
         first += (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
-    critical = float(np.quantile(np.concatenate(greatest), level))
+    alone = float(special.ndtri(0.5 + level / 2))
+    critical = max(alone, float(np.quantile(np.concatenate(greatest), level))) if size > 2 else alone
+    # The level 1 - 2 Phi(-critical) of a pair must not round to 1.
+    compared = _compare_all(gap, error, known, rows, bounds, 1 - max(2 * float(special.ndtr(-critical)), 1e-12))
     # A gap that never varied is believed when a sign test over the clusters would believe it.
     certain = 2 * 0.5**n_clusters < (1 - level) / max(1, size * (size - 1) // 2)
     tiny = 1e-12 * float(np.abs(mean).max())
-    above = np.where(known, gap > critical * scale, certain & (gap > tiny)) & (n_clusters > 1)
+    low = compared.low.reshape(size, size)
+    above = np.where(known, low > 0, certain & (gap > tiny)) & (n_clusters > 1)
     return Ranks(
         mean=mean,
         rank=np.asarray(1 + (gap < -tiny).sum(axis=1)),
@@ -284,12 +281,37 @@ def estimate_ranks(
         n_clusters=n_clusters,
         level=level,
         critical=critical,
-        gap_se=np.where(known, se, 0.0),
+        gaps=compared,
         note=ONE_CLUSTER if n_clusters == 1 else "",
     )
 
 
-def _pairwise_errors(error: FloatArray, n_clusters: int) -> FloatArray:
-    covariance = error.T @ error * n_clusters / max(n_clusters - 1, 1)
-    variance = np.diag(covariance)
-    return np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * covariance, 0.0))
+def _sum_powers(error: FloatArray, power: int) -> FloatArray:
+    """Return, for each pair of columns, the sum over rows of a power of their difference."""
+    return np.stack([((column[:, None] - error) ** power).sum(axis=0) for column in error.T])
+
+
+def _compare_all(
+    gap: FloatArray,
+    error: FloatArray,
+    known: npt.NDArray[np.bool_],
+    rows: FloatArray,
+    bounds: tuple[float, float] | None,
+    level: float,
+) -> Estimates:
+    """Return all differences between labels at one level, a label against the others after the other."""
+    n_rows = rows.sum(axis=0)
+    effective = n_rows**2 / (rows**2).sum(axis=0)
+    takes_part = rows > 0
+    n_clusters = np.stack([(column[:, None] | takes_part).sum(axis=0) for column in takes_part.T])
+    return make_estimates(
+        value=gap.ravel(),
+        squares=np.where(known, _sum_powers(error, 2), 0.0).ravel(),
+        thirds=_sum_powers(error, 3).ravel(),
+        fourths=_sum_powers(error, 4).ravel(),
+        n_clusters=n_clusters.ravel().astype(np.float64),
+        effective=np.minimum(effective[:, None], effective).ravel(),
+        n_rows=np.minimum(n_rows[:, None], n_rows).ravel(),
+        bounds=None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0]),
+        level=level,
+    )

@@ -122,12 +122,37 @@ def test_joint_differences_are_those_of_paired_means_with_a_wider_interval():
     alone = stats.compare_paired(values[one], values[two], clusters[one], clusters[two])
     joint = ranks.compare(0, 2)
     assert (joint.value, joint.se) == pytest.approx((alone.value, alone.se))
-    assert joint.half_width == pytest.approx(ranks.critical * alone.se)
+    level = 1 - 2 * oracle.norm.sf(ranks.critical)
+    assert joint.half_width == pytest.approx(oracle.t.interval(level, 199)[1] * alone.se)
     assert joint.half_width > alone.half_width
     assert ranks.lead(0).value == pytest.approx(joint.value)
     assert ranks.lead(1).value == pytest.approx(-ranks.compare(0, 1).value)
     with pytest.raises(InputError, match="two different labels"):
         ranks.compare(1, 1)
+
+
+@pytest.mark.parametrize("deals", [3, 6, 12])
+def test_two_labels_get_the_interval_of_their_difference_however_few_the_clusters(deals):
+    games = play(np.random.default_rng(deals), tournaments=40, deals=deals, skills=[0.8, 0.0])
+    for tournament in range(40):
+        values, labels, clusters = rank_rows(games, tournament)
+        ranks = stats.estimate_ranks(values, labels, clusters, bounds=(0.0, 1.0), rng=1, n_boot=50)
+        arms = [(labels == label) for label in (0, 1)]
+        alone = stats.compare_paired(*(values[arm] for arm in arms), *(clusters[arm] for arm in arms), bounds=(0, 1))
+        joint = ranks.compare(0, 1)
+        assert joint.low <= alone.low + 1e-9
+        assert joint.high >= alone.high - 1e-9
+        assert (len(ranks.best) == 1) == (joint.low > 0 or joint.high < 0)
+
+
+def test_few_clusters_do_not_make_ranks_sure():
+    """Equal players on six deals: the bootstrap alone tells some apart in more than a fifth of the tournaments."""
+    games = play(np.random.default_rng(20), tournaments=300, deals=6, skills=[0.0, 0.0, 0.0])
+    wrong = 0
+    for tournament in range(300):
+        ranks = stats.estimate_ranks(*rank_rows(games, tournament), bounds=(0.0, 1.0), rng=tournament, n_boot=200)
+        wrong += bool((ranks.low > 1).any())
+    assert wrong / 300 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
 
 
 def test_clear_ranks_are_found_and_permute():
