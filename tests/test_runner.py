@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import threading
+import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -198,6 +199,44 @@ def test_failed_run_keeps_what_is_finished(fake: FakeArena) -> None:
     with pytest.raises(RunError, match="no"):
         runner.run(make_experiment(), jobs=1, progress=False)
     assert len(log.read_run("runs/fake").commits) == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_nothing_is_begun_after_a_marker_that_cannot_be_written(
+    fake: FakeArena, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    def refuse(folder: Path, commit: log.Commit) -> None:
+        raise RunError("the disk is full")
+
+    monkeypatch.setattr(workers, "mark_shard", refuse)
+    with pytest.raises(RunError, match="the disk is full") as caught:
+        runner.run(make_experiment(deals=20_000), jobs=jobs, progress=False)
+    begun = len(fake.blocks)
+    time.sleep(0.3)
+    assert len(fake.blocks) == begun < 6 * jobs, "nobody plays on behind an error that is still held"
+    assert not list(Path("runs/fake/commits").iterdir())
+    del caught
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_slow_disk_is_not_run_away_from(fake: FakeArena, monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    """What was played and not marked is lost when the machine goes down."""
+    marked: list[str] = []
+    most = 0
+
+    def mark(folder: Path, commit: log.Commit) -> None:
+        nonlocal most
+        time.sleep(0.05)
+        most = max(most, len(fake.blocks) - len(marked))
+        log.mark_shard(folder, commit)
+        marked.append(commit.shard)
+
+    monkeypatch.setattr(workers, "mark_shard", mark)
+    run = runner.run(make_experiment(deals=4000), jobs=jobs, progress=False)
+    assert [commit.shard for commit in run.commits] == sorted(marked)
+    assert len(marked) > 5 * jobs
+    assert most <= 3 * jobs, "a shard is being played, one waits, and one is being marked, for each worker"
 
 
 @pytest.mark.parametrize("jobs", [0, -1, 1.5, "2", 1025])

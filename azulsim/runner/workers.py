@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from threading import Semaphore
 from typing import Protocol
 
 import joblib
@@ -32,34 +35,70 @@ class Threads:
         self.count = count
 
     def spread(self, tasks: Sequence[Task]) -> Generator[Commit, None, None]:
-        """Yield the commits of all tasks, as they are finished."""
+        """Yield the commits of all tasks, as they are finished.
+
+        Raises
+        ------
+        RunError
+            If a shard cannot be played or written; nothing is begun after that.
+        """
         count = max(1, min(self.count, len(tasks)))
-        played: Iterable[tuple[Task, Commit]] = map(_play, tasks)
-        if count > 1:
-            parallel = joblib.Parallel(n_jobs=count, backend="threading", return_as="generator_unordered")
-            played = parallel(joblib.delayed(_play)(task) for task in tasks)
-        # Commit markers wait for the disk while the next shards are played.
-        with ThreadPoolExecutor(count) as marking:
-            marked: deque[Future[Commit]] = deque()
-            for task, commit in played:
-                marked.append(marking.submit(_mark, task, commit))
-                while marked and (marked[0].done() or len(marked) > count):
-                    yield marked.popleft().result()
-            while marked:
-                yield marked.popleft().result()
+        waiting: deque[Future[Commit]] = deque()
+        # Ended in this order: nothing more is played, then what was played is marked.
+        with ThreadPoolExecutor(count) as marking, closing(_play_all(tasks, count, marking)) as played:
+            for found in played:
+                if isinstance(found, Commit):
+                    yield found
+                else:
+                    waiting.append(found)
+                while waiting and (waiting[0].done() or len(waiting) > count):
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+
+def _play_all(
+    tasks: Sequence[Task], count: int, marking: ThreadPoolExecutor
+) -> Generator[Commit | Future[Commit], None, None]:
+    """Yield the commit of each shard that a child has played and marked, and the coming one of each played here.
+
+    Commit markers wait for the disk while the next shards are played, but no more of them than there are workers, so
+    that a slow disk is not run away from.
+    """
+    room = Semaphore(count)
+
+    def play(task: Task) -> Commit | Future[Commit]:
+        if task.is_watched:
+            return play_watched(task)
+        commit = play_here(task)
+        room.acquire()
+        return marking.submit(mark, task, commit)
+
+    def mark(task: Task, commit: Commit) -> Commit:
+        try:
+            mark_shard(task.folder, commit)
+        finally:
+            room.release()
+        return commit
+
+    if count == 1:
+        yield from map(play, tasks)
+        return
+    parallel = joblib.Parallel(n_jobs=count, backend="threading", return_as="generator_unordered")
+    played = parallel(joblib.delayed(play)(task) for task in tasks)
+    try:
+        for found in played:  # noqa: UP028 - it would be closed with a warning
+            yield found
+    finally:
+        with warnings.catch_warnings():  # of shards that nobody waits for any more: they are played again
+            warnings.simplefilter("ignore", UserWarning)
+            played.close()
 
 
 def play_shard(task: Task) -> Commit:
-    """Play one shard and write it; this is what a worker does."""
-    return _mark(*_play(task))
-
-
-def _play(task: Task) -> tuple[Task, Commit]:
-    return task, play_watched(task) if task.is_watched else play_here(task)
-
-
-def _mark(task: Task, commit: Commit) -> Commit:
-    """Write the commit marker of a shard that was played here; a child has written its own."""
-    if not task.is_watched:
-        mark_shard(task.folder, commit)
+    """Play one shard and write it; this is what a worker of a cluster does."""
+    if task.is_watched:
+        return play_watched(task)
+    commit = play_here(task)
+    mark_shard(task.folder, commit)
     return commit
