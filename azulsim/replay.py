@@ -270,11 +270,6 @@ class _Shard:
     """The columns of each table that were held against what they must be."""
 
     @property
-    def text_width(self) -> int:
-        rules = self.cell.rules
-        return rules.n_displays(self.cell.players) * rules.tiles_per_display
-
-    @property
     def numbers(self) -> npt.NDArray[np.int64]:
         """The games that must have ended by the rules: deal (from the shard's first) * seatings + seating."""
         n = len(self.cell.seatings)
@@ -320,7 +315,7 @@ def _read_table(shard: _Shard, table: Table) -> Columns:
     if part is None:
         raise InputError("the commit marker does not name it")
     specs = shard.manifest.specs
-    columns = read_columns(shard.folder, table, shard.commit.shard, specs=specs, text_width=shard.text_width)
+    columns = read_columns(shard.folder, table, shard.commit.shard, specs=specs, text_width=shard.cell.n_display_tiles)
     if columns.content != part.content:
         shard.complain(table.name, f"its content has the fingerprint {columns.content}, not {part.content}")
     if len(columns) != part.rows:
@@ -569,7 +564,7 @@ def _replay(
         *(rounds.values[name] for name in ("game", "round", "tiled")),
     )
     rows = len(numbers) * cell.players, len(rounds) + 2 * cell.players, len(moves) + 1, 0
-    log = make_log(rows, shard.text_width)
+    log = make_log(rows, shard.cell.n_display_tiles)
     spans = np.zeros(len(numbers), SPAN)
     games, lives = np.zeros(1, GAME), np.zeros(1, LIVE)
     read = replaying.replay_games(

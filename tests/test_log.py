@@ -11,11 +11,15 @@ from typing import Any
 import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fake_tables import PLIES, ROUNDS, fake_failure, fake_tables
 
 from azulsim import log, schema
 from azulsim.errors import InputError, RunError
+from azulsim.log import check
+from azulsim.log.check import refuse_damaged
 from azulsim.log.dictionary import describe_tables
 from azulsim.rules import Bonus, Rules
 
@@ -282,6 +286,28 @@ def test_file_with_a_damaged_middle_is_found_by_whoever_reads_it(copy: Path, nam
         getattr(run, name)()
     with pytest.raises(InputError, match=complaint):
         run.fetch(f"SELECT * FROM {name}")
+
+
+def test_a_changed_byte_that_parquet_readers_take_is_found_before_a_report(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_damaged(log.read_run(copy))
+    path = copy / "games" / f"{SHARDS[1].name}.parquet"
+    table = pq.read_table(path, partitioning=None)
+    scores = table["score"].to_numpy().copy()
+    scores[3] ^= 1
+    at = table.column_names.index("score")
+    pq.write_table(table.set_column(at, "score", pa.array(scores)), path)
+    marker = copy / "commits" / f"{SHARDS[1].name}.json"
+    text = json.loads(marker.read_text())
+    text["tables"]["games"]["bytes"] = path.stat().st_size
+    marker.write_text(json.dumps(text))
+    run = log.read_run(copy)
+    complaint = f"{path}: damaged: its content is not what was written; to play its deals again, delete {marker}"
+    with pytest.raises(InputError, match=complaint):
+        refuse_damaged(run)
+    monkeypatch.setattr(check, "BYTES_CHECKED", 10)
+    refuse_damaged(run)
 
 
 def test_error_in_a_query_on_sound_files_is_the_one_of_duckdb(copy: Path) -> None:

@@ -711,6 +711,13 @@ def test_shares_may_overlap_if_they_agree(shares: list[Path], tmp_path: Path) ->
     assert joined.hashes == azulsim.read_run(shares[4]).hashes
 
 
+def test_the_same_folder_twice_is_refused(shares: list[Path], tmp_path: Path) -> None:
+    again = shares[1] / ".." / shares[0].name
+    with pytest.raises(InputError, match="part-1: named twice; name each share of the run once"):
+        log.merge_runs([shares[0], shares[1], again], tmp_path / "joined")
+    assert not (tmp_path / "joined").exists()
+
+
 def test_shares_that_are_missing_are_played_in_the_joined_run(shares: list[Path], tmp_path: Path) -> None:
     joined = log.merge_runs([shares[0], shares[2]], tmp_path / "joined")
     assert not joined.is_complete

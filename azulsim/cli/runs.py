@@ -222,8 +222,10 @@ def report(
       azulsim report runs/demo --report strategy --strategy greedy
     """
     from azulsim.log import read_run
+    from azulsim.log.check import refuse_damaged
 
     done = read_run(run_folder)  # before the plotting library is loaded: bad input is answered at once
+    refuse_damaged(done)
     if gap := done.describe_gap():
         tell(f"note: {gap}")
 

@@ -63,6 +63,11 @@ class Cell(Frozen):
     factors: dict[str, Any] = Field(default_factory=dict)
     """What the grid varies in this cell, such as `{"players": 2, "rules.bonus.column": 5}`."""
 
+    @property
+    def n_display_tiles(self) -> int:
+        """Number of tiles on all displays at the start of a round, which is the width of the text that logs them."""
+        return self.rules.n_displays(self.players) * self.rules.tiles_per_display
+
     def spec_at(self, seating: int, seat: int) -> str:
         """Return the spec that sits in a seat."""
         return self.lineup[self.seatings[seating][seat]]

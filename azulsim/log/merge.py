@@ -37,13 +37,14 @@ def merge_runs(folders: Sequence[str | Path], out: str | Path) -> Run:
     Raises
     ------
     InputError
-        If the runs differ (the differences are named), a shard has two contents, a file is damaged, or `out` is one
-        of the folders or holds something else.
+        If the runs differ (the differences are named), a shard has two contents, a file is damaged, a folder is named
+        twice, or `out` is one of the folders or holds something else.
     RunError
         If the disk is full or cannot be written.
     """
     target = locate(out)
     sources = [_open(locate(folder), target) for folder in folders]
+    _refuse_twice([source.folder for source in sources])
     first, *others = sources
     for source in others:
         _refuse_if_different(first.manifest, source.manifest, str(first.folder), str(source.folder))
@@ -75,6 +76,14 @@ def _open(folder: Path, target: Path) -> _Source:
     for gap in find_gaps(folder, commits).values():
         raise InputError(f"{gap}; azulsim resume {folder} plays that shard anew")
     return _Source(folder, manifest, commits)
+
+
+def _refuse_twice(folders: Sequence[Path]) -> None:
+    seen: set[Path] = set()
+    for folder in folders:
+        if folder.resolve() in seen:
+            raise InputError(f"{folder}: named twice; name each share of the run once")
+        seen.add(folder.resolve())
 
 
 def _refuse_if_different(one: Manifest, other: Manifest, name: str, other_name: str) -> None:

@@ -319,11 +319,7 @@ class Run:
                 try:
                     self._bare.sql(f"SELECT {columns} FROM {self._stored(stored, [commit])}").to_arrow_table()
                 except duckdb.Error as error:
-                    return InputError(
-                        f"{table_path(self.path, stored.name, commit.shard)}: damaged: {_first_line(error)}; to play "
-                        f"its deals again, delete {self.path / 'commits' / commit.shard}.json, then: "
-                        f"azulsim resume {self.path}"
-                    )
+                    return describe_damage(self.path, stored, commit, _first_line(error))
         return None
 
     @cached_property
@@ -465,6 +461,14 @@ class Run:
             + " --on-failure forfeit" * (manifest.on_failure == "forfeit"),
         ]
         return "\n".join(lines)
+
+
+def describe_damage(folder: Path, table: Table, commit: Commit, reason: str) -> InputError:
+    """Return a complaint about a damaged file of a run, which says how to play its shard again."""
+    return InputError(
+        f"{table_path(folder, table.name, commit.shard)}: damaged: {reason}; to play its deals again, delete "
+        f"{folder / 'commits' / commit.shard}.json, then: azulsim resume {folder}"
+    )
 
 
 def describe_gap(manifest: Manifest, n_shards: int, name: str) -> str:
