@@ -228,6 +228,16 @@ def test_fair_price_is_where_the_value_is_nothing(tmp_path: Path) -> None:
     assert frame["text"].str.startswith("not reached within 1 to 2").all()
 
 
+def test_differences_of_win_shares_on_few_deals_end_at_what_is_possible(tmp_path: Path) -> None:
+    few = read_run(write_probed(tmp_path / "few", [("a",) * 2], Truth(noise=30.0), deals=2, rounds=2))
+    frames = [metrics.tempo_values(few), metrics.decision_values(few), metrics.decision_losses(few)]
+    shares = pd.concat([frame[frame["outcome"] == "win_share"] for frame in frames])
+    assert (shares["low"].dropna() >= -1).all()
+    assert (shares["high"].dropna() <= 1).all()
+    assert (shares["mde"].dropna() <= 1).all()
+    assert shares["note"].str.contains("cut off").any()
+
+
 def test_one_price_has_no_fair_price(planted: Run) -> None:
     assert metrics.fair_prices(planted).empty
 

@@ -34,14 +34,16 @@ Coefficients = Callable[[Sequence[object]], Sequence[float]]
 def estimate(sums: Sums, outcomes: Sequence[Outcome], *, signed: bool = False) -> pd.DataFrame:
     """Estimate the mean of each outcome in each group: a tidy frame, groups in order, outcomes within groups.
 
-    Outcomes whose single values are differences are `signed`: shares among them are no wins counted, thus unbounded.
+    Outcomes whose single values are differences are `signed`: shares among them are no wins counted, so that their
+    intervals are those of any number, but end at -1 and 1.
     """
     means, influence = _means(sums)
     parts = []
     for k, outcome in enumerate(outcomes):
         moments = _sum_moments(influence[:, k], sums.count[:, k], sums.group, len(sums.keys))
         bounds = (0.0, 1.0) if outcome.unit == "share" and not signed else None
-        parts.append(_make_frame(sums.keys, outcome, means[:, k], moments, bounds))
+        limits = (-1.0, 1.0) if outcome.unit == "share" and signed else None
+        parts.append(_make_frame(sums.keys, outcome, means[:, k], moments, bounds, limits))
     return _interleave(parts)
 
 
@@ -99,7 +101,7 @@ def _join_intervals(
         up = float((np.abs(weights) * np.where(weights > 0, above, below)).sum())
         value = float(made["estimate"].iloc[row])
         made.loc[row, ["low", "high"]] = [max(value - down, -1.0), min(value + up, 1.0)]
-        made.loc[row, "mde"] = (down + up) / 2 * (z + special.ndtri(POWER)) / z
+        made.loc[row, "mde"] = min((down + up) / 2 * (z + special.ndtri(POWER)) / z, 1.0)
 
 
 def compare_levels(frame: pd.DataFrame, column: str, first: object, second: object) -> pd.DataFrame:
@@ -118,14 +120,15 @@ def compare_levels(frame: pd.DataFrame, column: str, first: object, second: obje
     known = down + up > 0
     z = special.ndtri((1 + LEVEL) / 2)
     difference = both["estimate_2"] - both["estimate_1"]
+    most = pd.Series(np.where(both["unit"] == "share", 1.0, np.inf))
     return both[keys].assign(
         estimate=difference,
-        low=(difference - down).where(known),
-        high=(difference + up).where(known),
+        low=(difference - down).clip(lower=-most).where(known),
+        high=(difference + up).clip(upper=most).where(known),
         se=((both["se_1"].fillna(0.0) ** 2 + both["se_2"].fillna(0.0) ** 2) ** 0.5).where(known),
         n=both["n_1"] + both["n_2"],
         n_deals=both["n_deals_1"] + both["n_deals_2"],
-        mde=((down + up) / 2 * (z + special.ndtri(POWER)) / z).where(known),
+        mde=((down + up) / 2 * (z + special.ndtri(POWER)) / z).clip(upper=most).where(known),
         note=[_join_notes(*notes) for notes in zip(both["note_1"], both["note_2"], strict=True)],
     )
 
@@ -212,7 +215,7 @@ def list_estimates(sums: Sums, bounds: tuple[float, float] | None) -> list[Estim
     """List the estimates of the first outcome, a group after the other, as `azulsim.stats` has them."""
     means, influence = _means(sums)
     moments = _sum_moments(influence[:, 0], sums.count[:, 0], sums.group, len(sums.keys))
-    return list(make_estimates(value=means[:, 0], bounds=bounds, level=LEVEL, **moments))
+    return list(make_estimates(value=means[:, 0], bounds=bounds, limits=None, level=LEVEL, **moments))
 
 
 def estimate_linear(outcome: Outcome, values: Array, influence: Array, counts: Array) -> pd.DataFrame:
@@ -347,7 +350,12 @@ def _sum_moments(influence: Array, counts: Array, group: Array, size: int) -> di
 
 
 def _make_frame(
-    keys: pd.DataFrame, outcome: Outcome, values: Array, moments: dict[str, Array], bounds: tuple[float, float] | None
+    keys: pd.DataFrame,
+    outcome: Outcome,
+    values: Array,
+    moments: dict[str, Array],
+    bounds: tuple[float, float] | None,
+    limits: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
     """Return a row a group. Where no interval can be given its ends are NaN, and `note` says why."""
     frame = keys.assign(outcome=outcome.name, unit=outcome.unit, estimate=values, low=np.nan, high=np.nan, se=np.nan)
@@ -356,7 +364,11 @@ def _make_frame(
     seen = moments["n_rows"] > 0
     if seen.any():
         made = make_estimates(
-            value=values[seen], bounds=bounds, level=LEVEL, **{name: moment[seen] for name, moment in moments.items()}
+            value=values[seen],
+            bounds=bounds,
+            limits=limits,
+            level=LEVEL,
+            **{name: moment[seen] for name, moment in moments.items()},
         )
         has_interval = np.array([method != "none" for method in made.method])
         for name in ("low", "high", "se", "mde"):

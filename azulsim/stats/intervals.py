@@ -44,6 +44,7 @@ NO_VARIATION = "no variation between clusters: no interval can be given"
 ONE_CLUSTER_BOUNDED = "one cluster, counted as one trial"
 NO_VARIATION_BOUNDED = "no variation between clusters, each counted as one trial"
 FEW_CARRY = "few clusters carry the variance: wide exact-type interval"
+CUT_OFF = "few clusters: interval cut off at what is possible"
 
 MIN_CARRIERS, MIN_EVENNESS = 10.0, 50.0
 """Less than this in the fourth or the third power (see the module), and a bounded outcome gets the beta interval."""
@@ -334,6 +335,7 @@ def make_estimates(
     effective: FloatArray,
     n_rows: FloatArray,
     bounds: tuple[float, float] | None,
+    limits: tuple[float, float] | None = None,
     level: float,
 ) -> Estimates:
     """Turn sums over clusters into estimates; the one place where the kind of interval is chosen.
@@ -348,6 +350,10 @@ def make_estimates(
         Clusters, effective clusters and rows behind each.
     bounds, level
         As in `estimate_mean`.
+    limits : (low, high), optional
+        Least and greatest value that the estimate can have, for outcomes that are not counted and thus get no beta
+        interval, such as differences of mean win shares; `bounds` if left out. Intervals and smallest detectable effects
+        end there, and the note says so.
     """
     z, power = special.ndtri(0.5 + check_level(level) / 2), special.ndtri(POWER)
     alone = n_clusters < 2
@@ -366,12 +372,17 @@ def make_estimates(
         few = fixed | (squares**2 < MIN_CARRIERS * fourths) | (squares**3 < MIN_EVENNESS * thirds**2)
         share, size = _effective_trials(value, se, z / t, effective, n_rows, bounds)
         beta_low, beta_high = (bounds[0] + (bounds[1] - bounds[0]) * end for end in beta_interval(share, size, level))
-        low = np.where(few, beta_low, np.maximum(low, bounds[0]))
-        high = np.where(few, beta_high, np.minimum(high, bounds[1]))
+        low = np.where(few, beta_low, low)
+        high = np.where(few, beta_high, high)
         mde = np.where(few, (high - low) / 2 * (z + power) / z, mde)
         kind = np.where(few, np.where(alone, 3, np.where(fixed, 2, 1)), 0)
         method = tuple("beta" if code else "t" for code in kind)
         notes = ("", FEW_CARRY, NO_VARIATION_BOUNDED, ONE_CLUSTER_BOUNDED)
+    note = tuple(notes[code] for code in kind)
+    if (ends := limits or bounds) is not None:
+        is_cut = (low < ends[0]) | (high > ends[1])
+        low, high, mde = np.maximum(low, ends[0]), np.minimum(high, ends[1]), np.minimum(mde, max(map(abs, ends)))
+        note = tuple(text or CUT_OFF * bool(cut) for text, cut in zip(note, is_cut, strict=True))
     return Estimates(
         value=value,
         low=np.minimum(low, value),
@@ -382,7 +393,7 @@ def make_estimates(
         mde=mde,
         df=df,
         method=method,
-        note=tuple(notes[code] for code in kind),
+        note=note,
         level=level,
     )
 
@@ -535,7 +546,8 @@ def compare_independent(
     """Estimate mean(first) - mean(second) where the two outcomes come from different clusters (Welch).
 
     Parameters are those of `compare_paired`. Where one side of a bounded outcome has the `beta` interval, the two
-    intervals are joined by Newcombe's method (`mover`: squares of the distances to the ends are added).
+    intervals are joined by Newcombe's method (`mover`: squares of the distances to the ends are added). With `bounds` the
+    interval ends at the greatest difference that is possible.
     """
     one = estimate_mean(first, first_clusters, bounds=bounds, level=level)
     two = estimate_mean(second, second_clusters, bounds=bounds, level=level)
@@ -558,15 +570,16 @@ def compare_independent(
     else:
         down = up = float(special.stdtrit(df, 0.5 + level / 2)) * se
         p_value, mde, method = float(2 * special.stdtr(df, -abs(value) / se)), (z + power) * se, "t"
+    most = np.inf if bounds is None else bounds[1] - bounds[0]
     return Difference(
         value=value,
-        low=value - down,
-        high=value + up,
+        low=max(value - down, -most),
+        high=min(value + up, most),
         se=se,
         n_clusters=n_clusters,
         n_rows=n_rows,
         level=level,
-        mde=float(mde),
+        mde=min(float(mde), most),
         method=method,
         note=note,
         df=float(df),
