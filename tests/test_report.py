@@ -601,8 +601,9 @@ def test_nothing_overflows(browser: Browser, which: str, width: int, request: py
 
 def test_tables_sort(browser: Browser, written: Written) -> None:
     browser.open(written.page)
-    column = "Array.from(document.querySelectorAll('table')[0].tBodies[0].rows).map(r => r.cells[{}].dataset.sort)"
-    head = "document.querySelectorAll('table')[0].tHead.rows[0].cells[{}].querySelector('button').click()"
+    table = "Array.from(document.querySelectorAll('table')).find(t => t.tHead && t.tBodies[0].rows.length > 5)"
+    column = f"Array.from(({table}).tBodies[0].rows).map(r => r.cells[{{}}].dataset.sort)"
+    head = f"({table}).tHead.rows[0].cells[{{}}].querySelector('button').click()"
     before = browser.evaluate(column.format(2))
     browser.evaluate(head.format(2))
     values = [float(text) for text in browser.evaluate(column.format(2)) if text]
