@@ -19,6 +19,7 @@ from azulsim import __version__
 from azulsim.catalog import find, load_module
 from azulsim.errors import AzulsimError, InputError, RunError, did_you_mean
 from azulsim.log import Run, read_run
+from azulsim.report.memory import collect_seldom
 from azulsim.report.model import Report
 from azulsim.report.page import Written, write_page
 
@@ -84,6 +85,7 @@ def build_report(
     return write_page(reports, Path(folder), title=reports[0].title if len(reports) == 1 else question)
 
 
+@collect_seldom()
 def make_report(module: ModuleType, run: Run, options: Mapping[str, str] | None = None) -> Report:
     """Let a report script build its report, and add where the run comes from.
 

@@ -27,6 +27,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from azulsim.errors import RunError
+from azulsim.report.memory import collect_seldom
 from azulsim.report.model import Drawing, Plot, Report, Section, Table
 from azulsim.report.style import DARK, RC
 from azulsim.report.words import (
@@ -77,6 +78,7 @@ class Written:
         return "\n".join(f"{report.title}: {' '.join(report.answer)}" for report in self.reports)
 
 
+@collect_seldom()
 def write_page(reports: Sequence[Report], folder: Path, *, title: str = "") -> Written:
     """Write one page that holds `reports` one after the other, and the files beside it.
 

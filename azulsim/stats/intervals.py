@@ -352,8 +352,8 @@ def make_estimates(
         As in `estimate_mean`.
     limits : (low, high), optional
         Least and greatest value that the estimate can have, for outcomes that are not counted and thus get no beta
-        interval, such as differences of mean win shares; `bounds` if left out. Intervals and smallest detectable effects
-        end there, and the note says so.
+        interval, such as differences of mean win shares; `bounds` if left out. Intervals and smallest detectable
+        effects end there, and the note says so.
     """
     z, power = special.ndtri(0.5 + check_level(level) / 2), special.ndtri(POWER)
     alone = n_clusters < 2
@@ -546,8 +546,8 @@ def compare_independent(
     """Estimate mean(first) - mean(second) where the two outcomes come from different clusters (Welch).
 
     Parameters are those of `compare_paired`. Where one side of a bounded outcome has the `beta` interval, the two
-    intervals are joined by Newcombe's method (`mover`: squares of the distances to the ends are added). With `bounds` the
-    interval ends at the greatest difference that is possible.
+    intervals are joined by Newcombe's method (`mover`: squares of the distances to the ends are added). With `bounds`
+    the interval ends at the greatest difference that is possible.
     """
     one = estimate_mean(first, first_clusters, bounds=bounds, level=level)
     two = estimate_mean(second, second_clusters, bounds=bounds, level=level)
