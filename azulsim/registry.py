@@ -197,6 +197,14 @@ def hash_sources(spec: str, *, project: Path | None = None) -> str:
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
+def identify(spec: str, *, project: Path | None = None) -> str:
+    """Return one text for all specs of the same strategy of the same file, by whatever path or name it is called."""
+    identity = ""
+    for part, entry in zip(parse_spec(spec).parts(), find_sources(spec, project=project), strict=True):
+        identity += f"{Spec(f'{entry.path.resolve()}:{entry.name}', part.params)} "
+    return identity
+
+
 def load_definition(entry: Entry) -> Definition | Wrapper:
     """Import the file of an entry and return what it defines."""
     definition = getattr(load_module(entry), entry.name, None)

@@ -265,7 +265,7 @@ def test_patterns_stand_for_bundled_strategies_and_the_plan_holds_their_names() 
     assert make_experiment(tomllib.loads(plan.experiment.to_toml())).plan().cells == plan.cells
     for strategies, message in {
         ("*_bilder",): "strategies: no bundled strategy matches '\\*_bilder'",
-        ("greed*y", "!greedy"): "who plays must be said once",
+        ("greed*y", "!greedy"): "the patterns leave no strategy",
         ("greed*y",): "a round robin needs two strategies or more",
     }.items():
         with pytest.raises(InputError, match=f"^mine: .*{message}"):
@@ -341,7 +341,7 @@ def test_only_distinct_seatings_are_played(lineup: str, cyclic: int, full: int) 
         ),
         ({"grid": {"rules.bonus.column": (5, 500)}}, "grid: rules: bonus.column = 500"),
         ({"grid": {"rules.bonis.column": (5,)}}, "grid: unknown key 'rules.bonis.column'; did you mean 'bonus'"),
-        ({"grid": {"rules.bonus.column": ()}}, "grid: rules.bonus.column has no value"),
+        ({"grid": {"rules.bonus.column": ()}}, r"grid: rules\.bonus\.column = \[\]: lists the values"),
         ({"grid": {"rules.bonus.column": (5, 5)}}, "grid: 5 stands there twice"),
         ({"grid": {"rules.bonus.column": 5}}, "grid.rules.bonus.column = 5"),
         ({"grid": {"playrs": (2,)}}, "grid: 'playrs' cannot be varied; did you mean 'players'"),
@@ -459,6 +459,35 @@ def test_values_survive_pickling_and_both_ways_of_making_them() -> None:
         Experiment.model_validate({"deals": 0})
 
 
+def test_patterns_that_leave_nobody_are_one_sentence() -> None:
+    with pytest.raises(InputError, match=r"^x: strategies = \['\*', '!\*'\]: the patterns leave no strategy$"):
+        Experiment(name="x", strategies=["*", "!*"]).plan()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("greedy", "BUNDLED:greedy"),
+        ("mine", "strategies/ideas.py:mine"),
+        ("noisy(mine, eps=0.2)", "noisy(strategies/ideas.py:mine, eps=0.2)"),
+    ],
+)
+def test_a_strategy_named_in_two_ways_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: str, other: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "strategies").mkdir()
+    (tmp_path / "strategies/ideas.py").write_text(
+        "from azulsim.strategy import strategy\n\n\n@strategy\ndef mine(move):\n    return 0.0\n"
+    )
+    other = other.replace("BUNDLED", str(catalog.find("strategies", "greedy").path))
+    with pytest.raises(InputError, match="are the same strategy; name it in one way"):
+        Experiment(name="x", strategies=[one, other, "uniform"]).plan()
+    with pytest.raises(InputError, match="are the same strategy; name it in one way"):
+        Experiment(name="x", grid={"lineup": [[one, "uniform"], [other, "uniform"]]}).plan()
+    assert len(Experiment(name="x", strategies=[one, "noisy(greedy, eps=0.1)"]).plan().specs) == 2
+
+
 def test_overrides(tmp_path: Path) -> None:
     path = write(tmp_path, TOML)
     changed = read_experiment(path, overrides=["deals=9", "log=games", "grid.players=[4]", "rules.bonus.color=0"])
@@ -468,6 +497,16 @@ def test_overrides(tmp_path: Path) -> None:
         read_experiment(path, overrides=["rules.bonus.colum=5"])
     for text, message in {"deals": "must be KEY=VALUE", "deals.x=1": "'deals' holds 50, which has no keys"}.items():
         with pytest.raises(InputError, match=message):
+            read_experiment(path, overrides=[text])
+    for text, hint in {
+        "foo=5": "unknown key 'foo'; known: against, .*; azulsim rules show lists rules",
+        "dealz=5": "unknown key 'dealz'; did you mean 'deals'",
+        "bonus.column=5": "unknown key 'bonus.column'; did you mean 'rules.bonus.column'",
+        "column=5": "unknown key 'column'; did you mean 'rules.bonus.column'",
+        "marker_costs=0": "did you mean 'rules.marker_cost'",
+        "rule.bonus.colum=5": "did you mean 'rules.bonus.column'",
+    }.items():
+        with pytest.raises(InputError, match=f"^--set {text}: .*{hint}"):
             read_experiment(path, overrides=[text])
     data: dict[str, Any] = {"rules": {"bonus": {}}}
     apply_overrides(data, ["rules.bonus.row=1"])

@@ -117,7 +117,10 @@ class Experiment(Frozen):
         checked = {}
         for key, values in grid.items():
             if not values:
-                raise ValueError(f"{key} has no value")
+                raise ValueError(
+                    f"{key} = []: lists the values that are played in turn, and there are none (an empty list as such "
+                    "a value is written [[]])"
+                )
             check = _find_check(key, places)
             checked[key] = _distinct(tuple(map(check, values)))
         if "rules" in grid and info.data.get("rules", Rules()) != Rules():

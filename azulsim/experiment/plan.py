@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,6 +110,8 @@ def _expand_patterns(experiment: Experiment, where: str) -> Experiment:
         expanded = expand_patterns(experiment.strategies)
     if expanded == experiment.strategies:
         return experiment
+    if not expanded:
+        raise InputError(f"{where}: strategies = {show_value(experiment.strategies)}: the patterns leave no strategy")
     # Validated anew: a copy with changed fields would take any number of strategies.
     said = {key: getattr(experiment, key) for key in experiment.model_fields_set}
     return make_experiment({**said, "strategies": expanded}, where=where)
@@ -130,12 +132,22 @@ def _name_strategies(experiment: Experiment, project: Path | None, where: str) -
         for spec in new:
             with blame(f"{where}: {key}"):
                 named[spec] = named.get(spec) or registry.make_strategy(spec, project=project).spec
+    _refuse_two_names(dict.fromkeys(named.values()), project, where)
     for key in ("strategies", "against"):
         # Those with places are looked at table by table.
         once = [named[spec] for spec in getattr(experiment, key) if not find_places([spec])]
         if twice := next((spec for spec in once if once.count(spec) > 1), None):
             raise InputError(f"{where}: {key} names {twice!r} twice")
     return named
+
+
+def _refuse_two_names(specs: Iterable[str], project: Path | None, where: str) -> None:
+    """Complain of a strategy that is named in two ways: it would count as two players."""
+    known: dict[str, str] = {}
+    for spec in specs:
+        same = known.setdefault(registry.identify(spec, project=project), spec)
+        if same != spec:
+            raise InputError(f"{where}: {same!r} and {spec!r} are the same strategy; name it in one way")
 
 
 def _make_cells(experiment: Experiment, named: Mapping[str, str], where: str) -> Iterator[Cell]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -96,6 +97,7 @@ def apply_overrides(data: Mapping[str, Any], overrides: Iterable[str]) -> dict[s
     for override in overrides:
         try:
             key, value = _parse_override(override)
+            _check_key(key)
             _assign(result, key, value)
             result = _load_rules(result, Path())
         except (ValueError, InputError) as error:
@@ -116,6 +118,20 @@ def _parse_override(override: str) -> tuple[list[str], Any]:
     if not is_assigned or not parts:
         raise ValueError("must be KEY=VALUE, such as rules.bonus.column=5")
     return parts, _parse_value(text)
+
+
+def _check_key(key: list[str]) -> None:
+    """Refuse a key that no experiment has, with the nearest one; rules are often written without `rules.`."""
+    known = sorted(Experiment.model_fields)
+    if key[0] in known:
+        return
+    typed = ".".join(key)
+    rules = [rule for rule, _ in flatten_keys(_dump(Rules()))]
+    names = {rule.rpartition(".")[2]: f"rules.{rule}" for rule in rules} | {rule: f"rules.{rule}" for rule in rules}
+    names |= {name: name for name in known} | {f"rules.{rule}": f"rules.{rule}" for rule in rules}
+    near = difflib.get_close_matches(typed, names, n=1)
+    hint = f"did you mean {names[near[0]]!r}?" if near else f"known: {', '.join(known)}; azulsim rules show lists rules"
+    raise ValueError(f"unknown key {typed!r}; {hint}")
 
 
 def _parse_key(key: str) -> list[str]:
