@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -39,6 +40,8 @@ PILOT_CELLS = 100
 FIRST_BATCH, BATCH_GROWTH = 2, 3
 SHOWN = 20
 """Most cells that are printed: those that vary most."""
+MOST_DEALS = 1e15
+"""Deals beyond which nothing is counted; a run holds far fewer."""
 FEW = 30
 """With fewer deals than this the pilot calls its own figures rough."""
 
@@ -176,6 +179,7 @@ def forecast(
     pilot: int = PILOT_DEALS,
     seconds: float = PILOT_SECONDS,
     jobs: int | None = None,
+    progress: bool = False,
     project: Path | None = None,
     where: str = "",
 ) -> Forecast:
@@ -198,6 +202,8 @@ def forecast(
         least.
     jobs
         Workers by which the time is divided; as many as there are cores if left out. The pilot itself has one.
+    progress
+        Tell on stderr when the pilot begins.
     project, where
         As for `Experiment.plan`.
 
@@ -217,12 +223,16 @@ def forecast(
         raise InputError(f"power = {power!r}: must be a number between 0 and 1")
     if type(pilot) is not int or pilot < FIRST_BATCH:
         raise InputError(f"pilot = {pilot!r}: must be a whole number of deals, at least {FIRST_BATCH}")
+    if outcome not in (None, *BOUNDS):
+        raise InputError(f"outcome = {outcome!r}: must be {', '.join(BOUNDS)}")
     workers = count_workers(jobs)
     outcome, precision, effect = _choose_goal(experiment, outcome, precision, effect)
     plan = experiment.plan(project=project, where=where)
     drawn = random.Random(experiment.seed).sample(plan.cells, min(PILOT_CELLS, len(plan.cells)))
     if precision is not None or effect is not None:
         plan_clusters(sd=1.0, half_width=precision, effect=effect, power=power)  # complains before anything is played
+    if progress:
+        print(f"{experiment.name}: playing a pilot", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix="azulsim-pilot-") as folder:
         start = time.monotonic()
         small = _shrink(plan, drawn, min(pilot, experiment.deals))
@@ -315,7 +325,7 @@ def _forecast_cell(
     z = float(special.ndtri(0.975))
     wanted = None
     if sd.low > 0 and (goal["half_width"] is not None or goal["effect"] is not None):
-        wanted = Range(*(float(plan_clusters(sd=one, **goal)) for one in (sd.value, sd.low, sd.high)))
+        wanted = Range(*(_count_deals(one, goal) for one in (sd.value, sd.low, sd.high)))
     return CellForecast(
         cell=cell.index,
         players=cell.players,
@@ -326,6 +336,14 @@ def _forecast_cell(
         mde=_scale(sd, (z + float(special.ndtri(goal["power"]))) / root) if sd.value else None,
         deals=wanted,
     )
+
+
+def _count_deals(sd: float, goal: dict[str, Any]) -> float:
+    """Return the deals that reach the goal, or `MOST_DEALS` if they are more."""
+    try:
+        return float(min(plan_clusters(sd=sd, **goal), MOST_DEALS))
+    except InputError:  # the goal itself was found good, so that only the standard deviation can be too large
+        return MOST_DEALS
 
 
 def _estimate_sd(values: npt.NDArray[np.float64]) -> Range:

@@ -130,11 +130,23 @@ def test_the_goal_is_that_of_the_rule_to_stop_by() -> None:
         ({"effect": 0.1, "power": 1.5}, "power = 1.5"),
         ({"pilot": 1}, "pilot = 1"),
         ({"outcome": "points"}, "outcome = 'points'"),
+        ({"precision": 1e-9}, "so small that no number of deals would do"),
     ],
 )
-def test_options_are_checked(options: Any, message: str) -> None:
+def test_options_are_checked_before_anything_is_played(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: Any, message: str
+) -> None:
+    monkeypatch.setattr(planning, "play_shard", lambda task: pytest.fail("a pilot was played"))
     with pytest.raises(InputError, match=message):
-        forecast(make(), **{"pilot": 4, **options})
+        forecast(make(), progress=True, **{"pilot": 4, **options})
+    assert capsys.readouterr().err == "", "nor is a pilot announced"
+
+
+def test_what_no_run_can_hold_is_no_error_once_the_pilot_is_played() -> None:
+    found = forecast(make(), outcome="score", precision=3e-7, pilot=20)
+    assert found.wanted is None
+    assert found.deals is not None
+    assert found.deals.high == planning.MOST_DEALS
 
 
 def test_command_prints_a_table_or_json(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from azulsim.cli.app import AsJson, Deals, Jobs, Overrides, Project, RulesName, app, plain, print_json, tell
+from azulsim.cli.app import AsJson, Deals, Jobs, Overrides, Project, RulesName, app, plain, print_json
 
 
 @app.command()
@@ -49,7 +49,6 @@ def plan(
 
     more = [f"deals={deals}"] if deals is not None else []
     question = read_experiment(experiment, project=project, overrides=[*(overrides or ()), *more], rules=rules)
-    tell(f"{question.name}: playing a pilot")
     found = forecast(
         question,
         outcome=outcome,
@@ -59,6 +58,7 @@ def plan(
         pilot=pilot,
         seconds=seconds,
         jobs=jobs,
+        progress=True,
         project=project,
         where=experiment,
     )
