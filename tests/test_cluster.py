@@ -242,12 +242,19 @@ def test_a_shard_that_breaks_workers_twice_is_played_in_a_watched_child(
     ],
 )
 def test_cluster_that_is_none_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, options: Any, message: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    address: str,
+    options: Any,
+    message: str,
 ) -> None:
     monkeypatch.setattr(runner.cluster, "SECONDS_TO_ANSWER", 1)
     with pytest.raises(InputError, match=message):
         runner.run(Experiment(name="x", lineup=["greedy"]), out=tmp_path / "x", cluster=address, **options)
     assert not (tmp_path / "x").exists()
+    is_tried = "no Dask scheduler" in message
+    assert ("looking for a Dask scheduler, for 1 s at the most" in capsys.readouterr().err) == is_tried
 
 
 def test_missing_library_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ from azulsim.runner.watching import end_children
 from azulsim.runner.workers import play_shard
 
 SCHEME = "dask://"
-SECONDS_TO_ANSWER = 20
+SECONDS_TO_ANSWER = 8
 SHARDS_A_THREAD = 3
 """Shards that are handed out for each thread of the cluster at a time, so that none waits for work."""
 SECONDS_BETWEEN_COUNTS = 5.0
@@ -62,6 +62,9 @@ def connect(address: str, folder: Path) -> Iterator[Cluster]:
         from distributed import Client
     except ImportError:
         raise InputError(f"cluster {address!r}: needs an extra: pip install 'azulsim[dask]'") from None
+    print(
+        f"{address}: looking for a Dask scheduler, for {SECONDS_TO_ANSWER} s at the most", file=sys.stderr, flush=True
+    )
     try:
         client = Client(f"tcp://{host}", timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -87,7 +87,10 @@ def run(
     """
     count = count_workers(jobs)
     if cluster is not None and jobs is not None:
-        raise InputError("jobs: a cluster has as many workers as were started for it; leave one of the two out")
+        raise InputError(
+            f"jobs = {jobs} and cluster = {cluster!r}: a cluster has as many workers as were started for it; leave one "
+            "of the two out"
+        )
     _check_options(timeout, on_failure)
     if not isinstance(experiment, Experiment):
         where = where or str(experiment)
