@@ -654,6 +654,7 @@ def test_what_is_only_half_there_is_played_again(small: log.Run, tmp_path: Path,
     assert not status.is_complete
     assert len(status.damaged) == (folder != "commits")
     assert "go on with: azulsim resume" in str(status)
+    assert "was finished, and has lost shards since" in str(status)
     assert make_small(whole).hashes == small.hashes
 
 

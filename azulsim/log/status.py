@@ -89,7 +89,8 @@ class Status:
         done = len(run.commits)
         planned = f"{manifest.n_own_shards:,} shards" + (f" (of {manifest.shards:,})" if manifest.share else "")
         spent = f"{self.seconds:,.1f} s of work" + (f"; {manifest.jobs} workers" if manifest.jobs else "")
-        times = [f"begun {manifest.started}", *([f"finished {manifest.finished}"] if manifest.finished else [])]
+        ended = "finished" if self.is_complete else "was finished, and has lost shards since:"
+        times = [f"begun {manifest.started}", *([f"{ended} {manifest.finished}"] if manifest.finished else [])]
         rows = [
             ("run", f"{run.path}{share}"),
             ("question", manifest.question),
