@@ -28,6 +28,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -114,6 +115,17 @@ def crashes(view, moves, rng):
 def signals(view, moves, rng):
     if is_guilty(view):
         os.kill(os.getpid(), 40)
+    return 0
+
+
+@strategy
+def garbles(view, moves, rng):
+    """Announces a long message where answers are sent, sends a part of it, and does nothing more."""
+    if is_guilty(view):
+        for name in os.listdir("/proc/self/fd"):
+            if os.path.exists(f"/proc/self/fd/{name}") and os.readlink(f"/proc/self/fd/{name}").startswith("socket"):
+                os.write(int(name), b"\\x00\\x10\\x00\\x00half")
+        signal.pause()
     return 0
 
 
@@ -238,6 +250,7 @@ KINDS = {
     "exits": ("crashed", "the process ended with exit code 0"),
     "crashes": ("crashed", "the process was ended by signal 11 (SIGSEGV)"),
     "signals": ("crashed", "the process was ended by signal 40"),  # one of those that have no name
+    "garbles": ("crashed", "what the process sent back is no answer"),
     "loops": ("timeout", "the game took more than 2 s"),
     "loops_in_c": ("timeout", "the game took more than 2 s"),
 }
@@ -390,7 +403,41 @@ def test_what_strategies_print_stays_out_of_results(
     out, err = capfd.readouterr()
     assert code == 0
     assert json.loads(out)["games"] == 4
-    assert {"imported", "thinking", "thinking aloud"} <= set(err.splitlines())
+    lines = err.splitlines()
+    assert "imported" in lines
+    (told,) = [line for line in lines if "talks.py:talks wrote" in line]
+    assert re.fullmatch(r"azulsim: .*talks wrote [\d,]+ bytes .*, which were dropped, which begins: imported", told)
+    assert not {"thinking", "thinking aloud"} & set(lines)
+
+
+FLOODS = '''"""Writes without end, and what no terminal should get."""
+import os
+from azulsim.strategy import strategy
+
+
+@strategy
+def floods(view, moves, rng):
+    os.write(1, b"\\x1b[2J" + b"spam" * 25_000)
+    return 0
+
+
+@strategy
+def shuts(view, moves, rng):
+    """Leaves nothing to write to."""
+    os.closerange(1, 3)
+    return 0
+'''
+
+
+def test_what_a_strategy_floods_is_one_line_that_names_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.py").write_text(FLOODS)
+    lineups = [[f"{tmp_path}/mine.py:{name}", "uniform"] for name in ("floods", "shuts")]
+    run = play(lineups, tmp_path / "run", deals=3, jobs=2)
+    assert (run.n_games, run.n_failures) == (12, 0)
+    (line,) = capfd.readouterr().err.splitlines()
+    found = re.fullmatch(r"azulsim: \S*:floods wrote ([\d,]+) bytes .* begins: \?\[2J(spam)+\.\.\.", line)
+    assert found
+    assert int(found[1].replace(",", "")) % 100_004 == 0
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:

@@ -1,7 +1,7 @@
 """What happens in a child process that plays for the runner, and may be spoiled by a strategy.
 
-It plays shards or single games as it is told to, and shows in shared memory where it is. Standard output belongs to
-the results of the parent, so that what a strategy prints goes to standard error.
+It plays shards or single games as it is told to, and shows in shared memory where it is. What a strategy prints goes
+to the parent, which says who printed how much.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import mmap
 import os
 import queue
 import signal
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -55,7 +56,11 @@ def main(connection_handle: int, memory_handle: int) -> None:
             job = jobs.get(timeout=SECONDS_IDLE)
             with contextlib.suppress(OSError):
                 os.chdir(home)  # a strategy may have gone elsewhere; others are found by relative paths
-            connection.send(_answer(job, pulse))
+            answer = _answer(job, pulse)
+            for stream in (sys.stdout, sys.stderr):  # before the answer, so that it is known who wrote it
+                with contextlib.suppress(Exception):
+                    stream.flush()
+            connection.send(answer)
 
 
 def _receive(connection: Connection, jobs: queue.SimpleQueue[Job]) -> None:

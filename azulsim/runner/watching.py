@@ -11,6 +11,8 @@ from __future__ import annotations
 import mmap
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,7 +20,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import cast
 
@@ -27,7 +31,8 @@ from azulsim.arena import Pulse, Tables, describe_timeout
 from azulsim.errors import AzulsimError, RunError
 from azulsim.log import Commit
 from azulsim.runner.child import Answer, Job
-from azulsim.runner.tasks import Task
+from azulsim.runner.luggage import rename
+from azulsim.runner.tasks import Task, must_be_watched
 
 ATTEMPTS = 2
 """How often a shard is played as a whole before it is played game by game."""
@@ -36,6 +41,47 @@ SECONDS_TO_START = 600.0
 """Time in which a child must have imported and compiled everything."""
 
 SECONDS_BETWEEN_LOOKS = 0.25
+
+BYTES_OF_A_PIPE = 1 << 16
+"""What a pipe holds, so that one reading empties it."""
+
+CHARACTERS_SHOWN = 60
+"""Of a line that a strategy writes, how much is shown."""
+
+NOTE = b"azulsim: "
+"""Begins what azulsim itself has to say in a child."""
+
+
+@dataclass
+class Writing:
+    """What is written to standard output and standard error in children: counted, and dropped but for two lines."""
+
+    n_bytes: int = 0
+    first: str = ""
+    last: str = ""
+
+    def add(self, data: bytes) -> None:
+        """Take what was written; notes of azulsim itself are passed on."""
+        lines = [line for line in data.splitlines() if line.strip()]
+        notes = [line for line in lines if line.startswith(NOTE)]
+        for note in notes:
+            arena.note_once(_show(note, len(note)))
+        rest = [line for line in lines if not line.startswith(NOTE)]
+        self.n_bytes += len(data) - sum(len(note) + 1 for note in notes)
+        if rest:
+            self.first = self.first or _show(rest[0], CHARACTERS_SHOWN)
+            self.last = _show(rest[-1], CHARACTERS_SHOWN)
+
+    def join(self, other: Writing) -> None:
+        """Take what was written later."""
+        self.n_bytes += other.n_bytes
+        self.first, self.last = self.first or other.first, other.last or self.last
+
+
+def _show(line: bytes, most: int) -> str:
+    """Return the beginning of a line as text that harms no terminal and no log file."""
+    text = "".join(c if c.isprintable() else "?" for c in line.decode("ascii", "backslashreplace").strip())
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 class ChildError(Exception):
@@ -49,11 +95,14 @@ class ChildError(Exception):
         True if it had made its players.
     game, live : GAME, LIVE
         Where the game was, if it was played alone.
+    last_line : str
+        The last line that was written, such as why the interpreter could not start.
     """
 
-    def __init__(self, kind: str, message: str, pulse: Pulse) -> None:
+    def __init__(self, kind: str, message: str, pulse: Pulse, last_line: str) -> None:
         super().__init__(message)
         self.kind = kind
+        self.last_line = last_line
         self.is_ready = int(pulse.beats[0]) > 0
         self.game, self.live = pulse.games.copy()[0], pulse.lives.copy()[0]
 
@@ -65,13 +114,17 @@ class Child:
         with tempfile.TemporaryFile(buffering=0) as file:
             file.write(bytes(Pulse.SIZE))  # written, so that a full disk complains now and not by a signal later
             self._connection, theirs = Pipe()
-            with theirs:
+            output, their_output = Pipe(duplex=False)
+            self._output: Connection | None = output
+            self.writing = Writing()
+            with theirs, their_output:
                 handles = (theirs.fileno(), file.fileno())
                 self.pulse = Pulse(mmap.mmap(file.fileno(), Pulse.SIZE))
                 self._process = subprocess.Popen(
                     [sys.executable, "-c", _START.format(path=sys.path, handles=handles)],
                     stdin=subprocess.DEVNULL,
-                    stdout=2,  # standard error
+                    stdout=their_output.fileno(),
+                    stderr=their_output.fileno(),
                     pass_fds=handles,
                     env={**os.environ, "AZULSIM_QUIET": "1", "PYTHONHASHSEED": "0"},
                 )
@@ -85,24 +138,59 @@ class Child:
             If it did not come to one; the process is gone then.
         """
         self.pulse.clear()
+        self.writing = Writing()
         try:
+            _limit(self._connection, job.task.timeout)
             self._connection.send(job)
             if not self._wait(job):
-                self.end()
-                raise ChildError("timeout", describe_timeout(job.task.timeout), self.pulse)
-            return self._receive()
+                raise self._fail("timeout", describe_timeout(job.task.timeout))
+            return self._receive(job)
         except (EOFError, OSError):
-            self.end()
-            raise ChildError("crashed", _describe_end(self._process.returncode), self.pulse) from None
+            raise self._fail("crashed", "") from None
+        finally:
+            self._take_output()
 
-    def _receive(self) -> Answer:
+    def _fail(self, kind: str, message: str) -> ChildError:
+        """End the process, and return what is to be raised."""
+        self.end()
+        self._take_output()
+        message = message or _describe_end(self._process.returncode)
+        return ChildError(kind, message, self.pulse, self.writing.last)
+
+    def _receive(self, job: Job) -> Answer:
+        """Return the answer that has begun to arrive; bytes that a strategy wrote into the connection may be anything.
+
+        Raises
+        ------
+        EOFError, OSError
+            If the process is gone.
+        """
         try:
-            return self._connection.recv()  # type: ignore[no-any-return]
+            answer = self._connection.recv()
+        except BlockingIOError:  # the rest of it did not come in time
+            answer = None
         except (EOFError, OSError):
             raise
-        except Exception:  # bytes that a strategy wrote into the connection may be anything
-            self.end()
-            raise ChildError("crashed", "what the process sent back is no answer", self.pulse) from None
+        except Exception:
+            answer = None
+        if not isinstance(answer, (Commit if job.game is None else Tables, AzulsimError)):
+            raise self._fail("crashed", "what the process sent back is no answer")
+        return answer
+
+    def _listen(self, seconds: float) -> bool:
+        """Wait for an answer so long at the most, taking what is written meanwhile; tell whether it begins."""
+        ready = wait([self._connection, *([self._output] if self._output else [])], seconds)
+        if self._output in ready:
+            self._take_output()
+        return self._connection in ready
+
+    def _take_output(self) -> None:
+        """Take what was written, if anything was; whoever writes more has to wait for the next time."""
+        if self._output is not None and self._output.poll():
+            data = os.read(self._output.fileno(), BYTES_OF_A_PIPE)
+            self.writing.add(data)
+            if not data:  # closed, by a strategy or by the end of the process
+                self._output = None
 
     def _wait(self, job: Job) -> bool:
         """Wait until there is an answer; False if a game takes too long.
@@ -114,7 +202,7 @@ class Child:
         """
         timeout = job.task.timeout
         since, mark = time.monotonic(), self.pulse.mark
-        while not self._connection.poll(min(SECONDS_BETWEEN_LOOKS, timeout / 10)):
+        while not self._listen(min(SECONDS_BETWEEN_LOOKS, timeout / 10)):
             if self._process.poll() is not None and not self._connection.poll():
                 raise EOFError
             now, before, mark = time.monotonic(), mark, self.pulse.mark
@@ -139,6 +227,15 @@ class Child:
         self._process.wait()
 
 
+def _limit(connection: Connection, seconds: float) -> None:
+    """Let nobody wait longer than this for the other end of a connection to take or send the next bytes."""
+    whole = int(min(seconds, SECONDS_TO_START))
+    limit = struct.pack("@ll", whole, int(1e6 * (min(seconds, SECONDS_TO_START) - whole)))
+    with socket.socket(fileno=os.dup(connection.fileno())) as pipe:
+        pipe.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+        pipe.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+
+
 _START = "import sys; sys.path[:] = {path!r}; from azulsim.runner.child import main; main(*{handles!r})"
 
 
@@ -156,6 +253,7 @@ class Children:
         self._lock = threading.Lock()
         self._all: set[Child] = set()
         self._idle: list[Child] = []
+        self._written: dict[str, Writing] = {}
         self._is_over = False
 
     def ask(self, job: Job) -> Commit | Tables:
@@ -169,10 +267,21 @@ class Children:
             If the answer was one.
         """
         with self._lend() as child:
-            answer = child.ask(job)
+            try:
+                answer = child.ask(job)
+            finally:
+                self._note_writing(job.task, child.writing)
         if isinstance(answer, AzulsimError):
             raise answer
         return answer
+
+    def _note_writing(self, task: Task, writing: Writing) -> None:
+        if writing.n_bytes:
+            names = dict.fromkeys(
+                spec for spec in task.cell.lineup if must_be_watched(rename(spec, task.moved), task.project)
+            )
+            with self._lock:
+                self._written.setdefault(" or ".join(names or task.cell.lineup), Writing()).join(writing)
 
     @contextmanager
     def _lend(self) -> Iterator[Child]:
@@ -208,6 +317,15 @@ class Children:
             self._is_over = True
             for child in self._all:
                 child.end()
+            for names, writing in self._written.items():
+                begins = f", which begins: {writing.first}" if writing.first else ""
+                print(
+                    f"azulsim: {names} wrote {writing.n_bytes:,} bytes of output while playing, which were dropped"
+                    f"{begins}",
+                    file=sys.stderr,
+                    flush=True,
+                )
+            self._written.clear()
 
 
 _sittings: dict[Path, Children] = {}
@@ -250,7 +368,7 @@ def _play_game(task: Task, game: int, children: Children) -> Tables:
         except ChildError as error:
             if error.is_ready:
                 return arena.make_failed(task.block, game, error.game, error.live, error.kind, str(error))
-            ended = str(error)
+            ended = f"{error}{error.last_line and f': {error.last_line}'}"
     raise RunError(f"{task.folder}: a worker process ended before it had played anything: {ended}")
 
 
