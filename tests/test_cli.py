@@ -328,8 +328,20 @@ def test_run_ends_with_the_page_and_keeps_progress_off_stdout(azul: Command, tmp
     assert done.out.startswith("8 games, ")
     assert done.out.isascii()
     assert "seed 5" in done.err
-    assert "games/s" in done.err
+    assert "\nplayed 8 games in " in done.err
     assert "\x1b" not in done.err + done.out
+
+
+def test_run_without_a_page_ends_with_a_ranking_for_each_player_count(azul: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('strategies = ["greedy", "uniform"]\nplayers = [2, 3]\ndeals = 20\n')
+    done = azul("run", "mine.toml", "-j1")
+    assert done.code == 0
+    assert done.out.isascii()
+    assert re.findall(r"^\d players$", done.out, re.MULTILINE) == ["2 players", "3 players"]
+    assert len(re.findall(r"^1 +greedy ", done.out, re.MULTILINE)) == 2
+    one = azul("run", "mine.toml", "--set", "players=[2]", "--out", "one", "-j1").out
+    assert "players" not in one
+    assert "win share (95 %)" in one
 
 
 def test_run_and_report_answer_in_json(azul: Command, tmp_path: Path) -> None:

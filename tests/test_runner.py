@@ -17,7 +17,10 @@ from fake_tables import PLIES, fake_failure, fake_tables
 from azulsim import arena, log, runner
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, read_experiment
+from azulsim.experiment.stopping import Stop
 from azulsim.runner import folder, progress, tasks, workers
+from azulsim.runner.evidence import Tally
+from azulsim.stats import estimate_mean
 
 MINE = '''"""Strategies of a project."""
 
@@ -279,16 +282,37 @@ def test_all_but_bundled_compiled_strategies_are_watched(fake: FakeArena, tmp_pa
     assert watched == ["mine.py:first_move", "noisy(mine.py:first_move)"]
 
 
-def test_progress_is_plain_lines_without_a_terminal(fake: FakeArena, capsys: pytest.CaptureFixture[str]) -> None:
-    runner.run(make_experiment(), jobs=1)
+def test_progress_is_plain_lines_without_a_terminal(
+    fake: FakeArena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "SECONDS_TO_TRUST", 0)
+    run = runner.run(make_experiment(), jobs=1)
     out, err = capsys.readouterr()
     assert out == ""
     assert err.isascii()
-    first, *lines = err.splitlines()
+    first, second, *lines, last = err.splitlines()
     assert first.startswith("fake: 1 cell x 800 deals = 1,600 games, log moves, seed 3, azulsim ")
+    assert first.endswith(" -> runs/fake")
+    assert second == f"{len(run.commits)} shards to play, 1 worker; the first of them will tell how long it takes"
     assert 1 <= len(lines) <= 12
-    assert all(re.fullmatch(r" *\d+%  [\d,]+ of 1,600 games  [\d,]+ games/s  \S+ \w+ left", line) for line in lines)
-    assert lines[-1].startswith("100%  1,600 of 1,600 games")
+    known = r"widest win_share \+/-0\.\d+"
+    line = rf" *\d+%  [\d,]+ of 1,600 games  [\d,]+ games/s  \S+ \w+ left( or less, by \d shards?)?  {known}"
+    assert all(re.fullmatch(line, text) for text in lines)
+    assert re.fullmatch(rf"played 1,600 games in \d+ s, [\d,]+ games/s; {known}", last)
+
+
+def test_what_is_known_so_far_is_what_is_known_at_the_end(fake: FakeArena) -> None:
+    """Shard by shard the same interval comes out as over all deals at once; where nothing varies, it is wider."""
+    run = runner.run(make_experiment(), jobs=1, progress=False)
+    (values,) = log.read_outcome(run, "score", deals=800).values()
+    tally = Tally(run.path, run.manifest, Stop(precision={"outcome": "score", "half_width": 0.5}))
+    for commit in run.commits:
+        tally.add([commit])
+        (told,) = tally.describe()
+    assert told == f"widest score +/-{estimate_mean(values).half_width:.2g} (0.5 wanted)"
+    never = Tally(run.path, run.manifest, None)
+    never._sums[0] += 100, 0, 0
+    assert never.describe() == ["widest win_share +/-0.018"], "as much as 0 of 100 trials tell"
 
 
 def test_progress_is_silent_on_request(fake: FakeArena, capsys: pytest.CaptureFixture[str]) -> None:
@@ -301,20 +325,38 @@ def test_plain_lines_are_few_and_none_is_late(
 ) -> None:
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock.now)
-    lines = progress._Lines(10_000, 0)
-    for _ in range(10_000):
-        clock.now += 0.01
-        lines.add(1)
-    told = capsys.readouterr().err.splitlines()
-    assert told[0] == "  0%  1 of 10,000 games  100 games/s  2 min left", "the first says how long it will take"
-    assert len(told) == 11, "100 s: one line every 10 %"
-    slow = progress._Lines(10_000, 0)
-    for _ in range(100):
-        clock.now += 3.0
-        slow.add(1)
-    told = capsys.readouterr().err.splitlines()
+    plan = make_experiment().plan()
+
+    def follow(n: int, workers: int, seconds: float, first: float) -> list[str]:
+        """Return the lines about so many of 10,000 shards of a game each; those that come first take longer."""
+        shards = (log.Shard(0, deal, 1) for deal in range(10_000))
+        pace = progress.Pace(plan, shards, [], workers)
+        lines = progress._Lines(pace, SimpleNamespace(add=lambda commits: None, describe=list))  # type: ignore[arg-type]
+        for number in range(n):
+            clock.now += first if number < workers else seconds
+            lines.add(SimpleNamespace(cell=0, n_deals=1))  # type: ignore[arg-type]
+        return capsys.readouterr().err.splitlines()
+
+    told = follow(10_000, workers=2, seconds=0.01, first=5.0)
+    assert told[0] == "  0%  4 of 20,000 games  0.4 games/s  13.9 h left or less, by 2 shards", "starting is in it"
+    assert told[1].startswith(" 10%  2,006 of 20,000 games  200 games/s  90 s left"), "and soon out of it"
+    assert len(told) == 10, "110 s: one line every 10 %, and none for the end, which is summed up"
+    told = follow(100, workers=1, seconds=3.0, first=3.0)
     assert len(told) == 10, "300 s: one line every 30 s"
-    assert told[-1] == "  1%  91 of 10,000 games  0 games/s  8.3 h left"
+    assert told[-1].startswith("  1%  182 of 20,000 games  0.67 games/s  8.3 h left")
+
+
+def test_shards_that_take_long_are_told_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.05)
+    plan = make_experiment().plan()
+    pace = progress.Pace(plan, plan.shards(), [], 1)
+    with progress._print_lines(pace, SimpleNamespace()):  # type: ignore[arg-type]
+        time.sleep(0.3)
+    assert capsys.readouterr().err.startswith("no shard is finished after ")
+    with progress._print_lines(pace, SimpleNamespace()):  # type: ignore[arg-type]
+        pass
+    time.sleep(0.1)
+    assert capsys.readouterr().err == ""
 
 
 def test_bar_on_a_terminal(
@@ -322,6 +364,7 @@ def test_bar_on_a_terminal(
 ) -> None:
     monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(progress, "SECONDS_TO_TRUST", 0)
     runner.run(make_experiment(), jobs=1)
     assert "games/s" in capsys.readouterr().err
     assert threading.active_count() < 10

@@ -309,10 +309,7 @@ def finish(run: Run, project: Path | None, *, as_json: bool) -> None:
         print_json({"run": str(run.path), **counts, "doubts": list(run.doubts), "page": page})
     else:
         typer.echo(f"{run.n_games:,} games, {run.n_moves:,} moves in {run.path}")
-        if not pages and run.is_complete and _can_be_ranked(run):
-            from azulsim.questions import format_ranking, rank
-
-            typer.echo(plain(format_ranking(rank(run))))
+        _print_rankings(run)
         print_pages(pages)
     if gap := run.describe_gap():
         tell(f"note: {gap}")
@@ -321,8 +318,16 @@ def finish(run: Run, project: Path | None, *, as_json: bool) -> None:
     fail_if_spoiled(run)
 
 
-def _can_be_ranked(run: Run) -> bool:
-    """Tell whether one table says who won: one kind of table, at which different strategies met and finished games."""
-    cells = run.manifest.cells
-    have_met = any(len(set(cell.lineup)) > 1 for cell in cells)
-    return have_met and len({(cell.players, cell.rules) for cell in cells}) == 1 and run.n_games > 0
+def _print_rankings(run: Run) -> None:
+    """Print who won, by a table for each player count; nothing where that takes more than tables, or a page says it."""
+    manifest = run.manifest
+    mixed = {cell.index: cell.players for cell in manifest.cells if len(set(cell.lineup)) > 1}
+    met = sorted({mixed[commit.cell] for commit in run.commits if commit.cell in mixed and commit.n_games})
+    has_one_kind = len({cell.rules for cell in manifest.cells}) == 1
+    if not run.is_complete or "ranking" in manifest.reports or not has_one_kind:
+        return
+    from azulsim.questions import format_ranking, rank
+
+    for players in met:
+        head = f"{players} players\n" if len(set(mixed.values())) > 1 else ""
+        typer.echo(plain(f"{head}{format_ranking(rank(run.at(players)))}\n"))

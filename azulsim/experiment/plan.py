@@ -68,10 +68,14 @@ class Plan:
         A shard holds about `MOVES_PER_SHARD` moves, those of probes included. A run too small for `SHARDS_PER_RUN` of
         these gets smaller ones, but none under `LEAST_MOVES_PER_SHARD`.
         """
-        moves = {cell.index: len(cell.seatings) * self._moves_per_game(cell.players) for cell in self.cells}
+        moves = self.moves_per_deal()
         total = sum(cell.deals * moves[cell.index] for cell in self.cells)
         target = min(MOVES_PER_SHARD[self.experiment.log], max(LEAST_MOVES_PER_SHARD, total // SHARDS_PER_RUN))
         return {index: -(-target // count) for index, count in moves.items()}
+
+    def moves_per_deal(self) -> dict[int, int]:
+        """Return how many moves all games of a deal are taken to last, those of probes included, by cell."""
+        return {cell.index: len(cell.seatings) * self._moves_per_game(cell.players) for cell in self.cells}
 
     def _moves_per_game(self, players: int) -> int:
         probes = self.experiment.probes

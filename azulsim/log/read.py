@@ -239,6 +239,13 @@ class Run:
         frame = frame.astype({"cell": "uint16", "seating": "uint8", "seat": "uint8", "players": "uint8"})
         return frame.assign(spec=pd.Categorical(frame["spec"], categories=list(self.manifest.specs)))
 
+    def at(self, players: int) -> Run:
+        """Return the part of the run that was played at a player count."""
+        cells = tuple(cell for cell in self.manifest.cells if cell.players == players)
+        kept = {cell.index for cell in cells}
+        commits = [commit for commit in self.commits if commit.cell in kept]
+        return Run(self.path, self.manifest.model_copy(update={"cells": cells, "shards": len(commits)}), commits)
+
     def rules(self, cell: int) -> Rules:
         """Return the rules of a cell."""
         known = {item.index: item for item in self.manifest.cells}

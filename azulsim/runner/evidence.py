@@ -6,15 +6,21 @@ number of workers, nor on who finished first, nor on how often the run was inter
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
-from azulsim.experiment import Plan, Precision, Test
-from azulsim.log import BOUNDS, CellEvidence, Run, Stopped, read_outcome
+from azulsim.errors import InputError
+from azulsim.experiment import Plan, Precision, Stop, Test
+from azulsim.log import BOUNDS, CellEvidence, Commit, Manifest, OutcomeName, Run, Stopped, read_outcome
 from azulsim.log.manifest import read_commits, read_manifest
+from azulsim.log.store import is_store
+from azulsim.schema import MAX_DEALS
 from azulsim.stats import estimate_anytime, estimate_mean, judge_interval
 
 
@@ -52,3 +58,52 @@ def _weigh(rule: Precision | Test, cell: int, players: int, values: npt.NDArray[
         verdict = "precise" if is_precise else "undecided"
     ends = {"low": found.low, "high": found.high} if found.has_interval else {}
     return CellEvidence(cell=cell, verdict=verdict, value=found.value, **ends)
+
+
+class Tally:
+    """Keeps count of the outcome that a run is about, to say while it is played how well it is known so far.
+
+    Each shard is read once, and nothing is kept of it but three sums a cell. On an object store nothing is read, as it
+    would take longer than to play. It is for people to see how far a run is; nothing is decided by it.
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest, stop: Stop | None) -> None:
+        self._folder, self._manifest = folder, manifest
+        self._outcome: OutcomeName = stop.rule.outcome if stop else "win_share"
+        self._level = stop.rule.level if stop else 0.95
+        self._wanted = f" ({stop.precision.half_width:g} wanted)" if stop and stop.precision else ""
+        self._waiting: list[Commit] = []
+        self._sums = {cell.index: np.zeros(3) for cell in manifest.cells}
+
+    def add(self, commits: Iterable[Commit]) -> None:
+        """Take note of shards that are finished."""
+        self._waiting += [] if is_store(self._folder) else commits
+
+    def describe(self) -> list[str]:
+        """Return what is to be told: nothing, or the half width of the cell in which the outcome is known least."""
+        try:
+            run = Run(self._folder, self._manifest, self._waiting)
+            found = read_outcome(run, self._outcome, deals=MAX_DEALS) if self._waiting else {}
+        except InputError:  # whoever reads the run will be told
+            return []
+        self._waiting = []
+        for cell, values in found.items():
+            self._sums[cell] += len(values), values.sum(), (values**2).sum()
+        widths = [self._estimate_half_width(*sums) for sums in self._sums.values() if sums[0] > 1]
+        known = [width for width in widths if width > 0]
+        if not known:
+            return []
+        part = f" in {len(widths):,} of {len(self._sums):,} cells" if len(widths) < len(self._sums) else ""
+        return [f"widest {self._outcome} +/-{max(known):.2g}{self._wanted}{part}"]
+
+    def _estimate_half_width(self, n: float, total: float, squares: float) -> float:
+        """Return the half width of the t interval of a mean, as `estimate_mean` gives it when many deals are in.
+
+        Where nothing or next to nothing varied, a bounded outcome is known as well as that of trials that all ended
+        alike; of another nothing is known, and 0 is returned.
+        """
+        rest = (1 - self._level) / 2
+        variance = max(squares - total**2 / n, 0.0) / (n - 1)
+        width = float(special.stdtrit(n - 1, 1 - rest)) * math.sqrt(variance / n)
+        bounds = BOUNDS[self._outcome]
+        return max(width, (bounds[1] - bounds[0]) * (1 - rest ** (1 / n)) / 2) if bounds else width

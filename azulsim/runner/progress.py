@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 from azulsim import __version__, registry
 from azulsim.experiment import Plan
-from azulsim.log import Commit, Manifest
+from azulsim.log import Commit, Manifest, Shard
+from azulsim.log.read import format_count
+from azulsim.runner.evidence import Tally
 
 SECONDS_BETWEEN_LINES = 30.0
 SHARE_BETWEEN_LINES = 0.1
+PARTS_OF_A_BAR = 1000
+SECONDS_TO_TRUST = 1.0
+"""Time over which games are counted before a rate is made of them."""
 
 
 class Watch(Protocol):
     """Follows a run while it is played."""
 
-    def add(self, games: int) -> None:
-        """Take note of games just finished."""
+    def add(self, commit: Commit) -> None:
+        """Take note of a shard just finished."""
 
 
 def tell_files(specs: Sequence[str], sources: Mapping[str, str], project: Path | None) -> None:
@@ -32,126 +38,193 @@ def tell_files(specs: Sequence[str], sources: Mapping[str, str], project: Path |
             print(f"{spec}: {path} sha256 {sources[spec][:16]}", file=sys.stderr)
 
 
-def count_games(plan: Plan, commit: Commit) -> int:
-    """Return the number of games of a shard, those that were left out included."""
-    return commit.n_deals * len(plan.cells[commit.cell].seatings)
-
-
 @contextmanager
-def watch_run(plan: Plan, manifest: Manifest, folder: Path, done: Sequence[Commit], is_wanted: bool) -> Iterator[Watch]:
-    """Say what is going to be played, and give what follows it."""
+def watch_run(
+    plan: Plan, manifest: Manifest, folder: Path, done: Sequence[Commit], workers: int, is_wanted: bool
+) -> Iterator[Watch]:
+    """Say what is going to be played and where it goes, give what follows it, and sum up when it has ended well."""
     if not is_wanted:
         yield _Silence()
         return
     experiment = plan.experiment
-    cells = f"{len(plan.cells):,} cell{'' if len(plan.cells) == 1 else 's'}"
-    total = plan.n_games
+    pace = Pace(plan, manifest.take_share(plan.shards()), done, workers)
     deals = f"{'at most ' if experiment.stop else ''}{experiment.deals:,} deals"
-    share = ""
-    if manifest.share:
-        own = manifest.take_share(plan.shards())
-        total = sum(shard.n_deals * len(plan.cells[shard.cell].seatings) for shard in own)
-        share = f", share {manifest.share} of it: {total:,} games"
-    already = sum(count_games(plan, commit) for commit in done)
-    kept = f", {already:,} games there already" if already else ""
-    print(
-        f"{experiment.name}: {cells} x {deals} = {plan.n_games:,} games{share}, "
-        f"log {experiment.log}, seed {experiment.seed}, azulsim {__version__} -> {folder}{kept}",
-        file=sys.stderr,
+    share = f", share {manifest.share} of it: {pace.total:,} games" if manifest.share else ""
+    kept = f", {pace.done:,} games there already" if pace.done else ""
+    shards = format_count(pace.shards_left, "shard")
+    _tell(
+        f"{experiment.name}: {format_count(len(plan.cells), 'cell')} x {deals} = {plan.n_games:,} games{share}, "
+        f"log {experiment.log}, seed {experiment.seed}, azulsim {__version__} -> {folder}{kept}\n"
+        f"{shards} to play, {format_count(pace.workers, 'worker')}; the first of them will tell how long it takes"
     )
-    shown: AbstractContextManager[Watch] = (
-        _show_bar(total, already) if sys.stderr.isatty() else _print_lines(total, already)
-    )
-    with shown as watch:
+    tally = Tally(folder, manifest, experiment.stop)
+    tally.add(done)
+    with _show_bar(pace, tally) if sys.stderr.isatty() else _print_lines(pace, tally) as watch:
         yield watch
+    _tell("; ".join([f"played {pace.summary}", *tally.describe()]))
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 class _Silence:
-    def add(self, games: int) -> None:
+    def add(self, commit: Commit) -> None:
         pass
 
 
 @contextmanager
-def _show_bar(total: int, already: int) -> Iterator[Watch]:
+def _show_bar(pace: Pace, tally: Tally) -> Iterator[Watch]:
     from rich import progress
     from rich.console import Console
 
-    columns = (
-        progress.BarColumn(),
-        progress.TaskProgressColumn(),
-        progress.TextColumn("{task.fields[speed]}"),
-        progress.TimeRemainingColumn(compact=True),
-        progress.TextColumn("left"),
-    )
+    columns = (progress.BarColumn(), progress.TaskProgressColumn(), progress.TextColumn("{task.fields[told]}"))
     with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield _Bar(bar, bar.add_task("", total=total, completed=already, speed=""))
+        yield _Bar(bar, bar.add_task("", total=PARTS_OF_A_BAR, told=""), pace, tally)
 
 
 class _Bar:
-    def __init__(self, bar: Any, task: Any) -> None:
-        self._bar, self._task = bar, task
-        self._pace = Pace(0, 0)
+    def __init__(self, bar: Any, task: Any, pace: Pace, tally: Tally) -> None:
+        self._bar, self._task, self._pace, self._tally = bar, task, pace, tally
+        self._due = _Due(pace)
 
-    def add(self, games: int) -> None:
-        self._pace.add(games)
-        self._bar.update(self._task, advance=games, speed=f"{self._pace.per_second:,.0f} games/s")
+    def add(self, commit: Commit) -> None:
+        self._pace.add(commit)
+        self._tally.add([commit])
+        if self._due.is_now():
+            told = "  ".join([self._pace.rate, self._pace.time_left, *self._tally.describe()])
+            self._bar.update(self._task, told=told)
+        self._bar.update(self._task, completed=self._pace.share * PARTS_OF_A_BAR)
 
 
 @contextmanager
-def _print_lines(total: int, already: int) -> Iterator[Watch]:
-    yield _Lines(total, already)
+def _print_lines(pace: Pace, tally: Tally) -> Iterator[Watch]:
+    lines = _Lines(pace, tally)
+    late = threading.Timer(SECONDS_BETWEEN_LINES, lines.tell_slowness)
+    late.daemon = True
+    late.start()
+    try:
+        yield lines
+    finally:
+        late.cancel()
 
 
 class _Lines:
-    def __init__(self, total: int, already: int) -> None:
-        self._pace = Pace(total, already)
-        self._told_share = self._pace.share
-        self._told_time = time.monotonic()
-        self._is_first = True
+    def __init__(self, pace: Pace, tally: Tally) -> None:
+        self._pace, self._tally = pace, tally
+        self._due = _Due(pace)
 
-    def add(self, games: int) -> None:
+    def add(self, commit: Commit) -> None:
         pace = self._pace
-        pace.add(games)
-        is_due = pace.share >= self._told_share + SHARE_BETWEEN_LINES
-        is_late = time.monotonic() >= self._told_time + SECONDS_BETWEEN_LINES
-        if is_due or is_late or self._is_first or pace.done >= pace.total:
-            self._told_share, self._told_time = pace.share, time.monotonic()
-            self._is_first = False
-            print(
-                f"{pace.share:4.0%}  {pace.done:,} of {pace.total:,} games  {pace.per_second:,.0f} games/s  "
-                f"{word_seconds(pace.seconds_left)} left",
-                file=sys.stderr,
-                flush=True,
+        pace.add(commit)
+        self._tally.add([commit])
+        if self._due.is_now() and pace.done < pace.total:
+            parts = [f"{pace.share:4.0%}", f"{pace.done:,} of {pace.total:,} games", pace.rate]
+            _tell("  ".join([*parts, pace.time_left, *self._tally.describe()]))
+
+    def tell_slowness(self) -> None:
+        """Say that shards take long, if none has come yet, and what follows from that."""
+        pace = self._pace
+        if not pace.shards:
+            least = SECONDS_BETWEEN_LINES * pace.shards_left / max(pace.workers, 1)
+            _tell(
+                f"no shard is finished after {word_seconds(SECONDS_BETWEEN_LINES)}, so that all of it will take more "
+                f"than {word_seconds(least)}"
             )
 
 
+class _Due:
+    """Says when there is something to tell: after so much of the run, or so much time, and once there is a rate."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._share = pace.share - SHARE_BETWEEN_LINES  # the first rate is told as soon as there is one
+        self._time = time.monotonic()
+
+    def is_now(self) -> bool:
+        now = time.monotonic()
+        is_far = self._pace.has_rate and self._pace.share >= self._share + SHARE_BETWEEN_LINES
+        if not is_far and now < self._time + SECONDS_BETWEEN_LINES:
+            return False
+        self._share, self._time = self._pace.share, now
+        return True
+
+
 class Pace:
-    """How far and how fast: games of earlier sittings count as done, but not as played fast."""
+    """How far and how fast: games of earlier sittings count as done, but not as played fast.
 
-    def __init__(self, total: int, already: int) -> None:
-        self.total, self.done = total, already
-        self._played = 0
-        self._start = time.monotonic()
+    What is left is weighed by the moves that games are taken to last, as cells of more players are played last. The
+    first shard of each worker holds what it takes to start and to compile, and is left out of the rate as soon as
+    there are as many others.
+    """
 
-    def add(self, games: int) -> None:
-        """Take note of games just finished."""
-        self.done += games
-        self._played += games
+    def __init__(self, plan: Plan, shards: Iterator[Shard], done: Sequence[Commit], workers: int) -> None:
+        self._games = {cell.index: len(cell.seatings) for cell in plan.cells}
+        self._moves = plan.moves_per_deal()
+        self.workers = max(workers, 1)
+        self.total, self.done, self.shards, self.shards_left = 0, 0, 0, 0
+        self._all_moves, self._done_moves = 0, 0
+        for shard in shards:
+            self.total += shard.n_deals * self._games[shard.cell]
+            self._all_moves += shard.n_deals * self._moves[shard.cell]
+            self.shards_left += 1
+        for commit in done:
+            self._count(commit)
+        self._start = self._warm = (time.monotonic(), self.done, self._done_moves)
+        self.shards = 0
+
+    def _count(self, commit: Commit) -> None:
+        self.done += commit.n_deals * self._games[commit.cell]
+        self._done_moves += commit.n_deals * self._moves[commit.cell]
+        self.shards += 1
+        self.shards_left -= 1
+
+    def add(self, commit: Commit) -> None:
+        """Take note of a shard just finished."""
+        self._count(commit)
+        if self.shards == self.workers:
+            self._warm = (time.monotonic(), self.done, self._done_moves)
 
     @property
     def share(self) -> float:
-        """Return the share of all games that is done, 0 to 1."""
-        return self.done / self.total if self.total else 1.0
+        """Return the share of the run that is done, 0 to 1, by moves."""
+        return self._done_moves / self._all_moves if self._all_moves else 1.0
 
     @property
-    def per_second(self) -> float:
-        """Return games a second, over this sitting."""
-        return self._played / max(time.monotonic() - self._start, 1e-9)
+    def has_rate(self) -> bool:
+        """Return True if there are enough shards and time to make a rate of."""
+        return self.shards >= self.workers and time.monotonic() - self._start[0] >= SECONDS_TO_TRUST
+
+    def _rates(self) -> tuple[float, float]:
+        """Return games and moves a second, over this sitting."""
+        is_warm = self.shards >= 2 * self.workers and time.monotonic() - self._warm[0] >= SECONDS_TO_TRUST
+        since, games, moves = self._warm if is_warm else self._start
+        seconds = max(time.monotonic() - since, 1e-9)
+        return (self.done - games) / seconds, (self._done_moves - moves) / seconds
 
     @property
-    def seconds_left(self) -> float:
-        """Return the seconds that the rest will take at this pace; infinite before the first game."""
-        return (self.total - self.done) / self.per_second if self._played else float("inf")
+    def rate(self) -> str:
+        """Return the games a second, in words."""
+        return f"{_round(self._rates()[0])} games/s"
+
+    @property
+    def time_left(self) -> str:
+        """Return the time that the rest will take at this pace, in words, and what the first such figure rests on."""
+        left, moves = self._all_moves - self._done_moves, self._rates()[1]
+        told = f"{word_seconds(left / moves if moves else float('inf'))} left"
+        return told if self.shards >= 2 * self.workers else f"{told} or less, by {format_count(self.shards, 'shard')}"
+
+    @property
+    def summary(self) -> str:
+        """Return what was played in this sitting, in words."""
+        seconds = time.monotonic() - self._start[0]
+        games = self.done - self._start[1]
+        rate = f", {_round(games / seconds)} games/s" if seconds >= SECONDS_TO_TRUST else ""
+        return f"{format_count(games, 'game')} in {word_seconds(seconds)}{rate}"
+
+
+def _round(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
 
 
 def word_seconds(seconds: float) -> str:
@@ -159,5 +232,5 @@ def word_seconds(seconds: float) -> str:
     if seconds == float("inf"):
         return "unknown time"
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{seconds:.0f} s" if seconds >= 1 or seconds == 0 else "1 s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -20,7 +20,7 @@ from azulsim.log.manifest import find_gaps, read_commits
 from azulsim.runner.cluster import connect
 from azulsim.runner.evidence import look
 from azulsim.runner.folder import OnFailure, now, open_folder
-from azulsim.runner.progress import count_games, tell_files, watch_run
+from azulsim.runner.progress import tell_files, watch_run
 from azulsim.runner.tasks import Task, list_tasks
 from azulsim.runner.watching import children_of
 from azulsim.runner.workers import Threads, Workers
@@ -196,13 +196,14 @@ class _Sitting:
         found: list[Stopped] = []
         if self.progress:
             tell_files(self.plan.specs, self.manifest.sources, self.project)
-        with watch_run(self.plan, self.manifest, self.folder, done, self.progress) as watch:
+        count = self.workers.count
+        with watch_run(self.plan, self.manifest, self.folder, done, count, self.progress) as watch:
             for commit in done:
                 self._heed(commit)
             # Children are ended first: a worker that waits for one would be waited for.
             with closing(self._play_stages(tasks, found)) as commits, children_of(self.folder.absolute()):
                 for commit in commits:
-                    watch.add(count_games(self.plan, commit))
+                    watch.add(commit)
                     self._heed(commit)
         seconds = time.monotonic() - start
         changes = {"seconds": round(seconds, 3), "jobs": self.workers.count, "finished": ""}
