@@ -22,7 +22,7 @@ from typing import Any
 from azulsim import __version__
 from azulsim.errors import AzulsimError, InputError, RunError
 from azulsim.log import Commit
-from azulsim.runner.luggage import Luggage, pack, unpack
+from azulsim.runner.luggage import Luggage, hash_package, pack, unpack
 from azulsim.runner.tasks import Task
 from azulsim.runner.watching import end_children
 from azulsim.runner.workers import play_shard
@@ -42,6 +42,8 @@ class Parcel:
     luggage: Mapping[str, Luggage]
     azulsim: str
     """The version that it must be played with."""
+    source: str
+    """Hash of the source of that version."""
     manifest: str
     """Hash of the manifest, by which a worker knows that it sees the run folder."""
 
@@ -101,7 +103,7 @@ class Cluster:
             return
         manifest = _hash_manifest(tasks[0].folder)
         luggage = pack(tasks[0].specs, tasks[0].project)
-        waiting = (Parcel(task, luggage, __version__, manifest) for task in tasks)
+        waiting = (Parcel(task, luggage, __version__, hash_package(), manifest) for task in tasks)
         running: dict[Any, Parcel] = {}
         finished = as_completed(loop=self._client.loop)
 
@@ -176,9 +178,13 @@ def play_parcel(parcel: Parcel) -> Commit:
 
 
 def _check(parcel: Parcel) -> None:
-    """Refuse to play with another version, or where the run folder cannot be seen."""
+    """Refuse to play with another version or source, or where the run folder cannot be seen."""
     if parcel.azulsim != __version__:
         raise RunError(f"has azulsim {__version__}; the run is played by {parcel.azulsim}")
+    if parcel.source != hash_package():
+        raise RunError(
+            f"has another azulsim {__version__} than the one by which the run is played: their source differs"
+        )
     folder = parcel.task.folder
     if (folder, parcel.manifest) not in _seen and _hash_manifest(folder) != parcel.manifest:
         raise RunError(

@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from azulsim import registry
@@ -34,6 +35,16 @@ def pack(specs: Iterable[str], project: Path | None) -> dict[str, Luggage]:
             if entry.origin in _TRAVELING:
                 found[part.name] = Luggage(entry.path.name, entry.name, entry.path.read_bytes())
     return found
+
+
+@cache
+def hash_package() -> str:
+    """Return the SHA-256 of the source of azulsim itself, as it is installed here."""
+    folder = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(f"{path.relative_to(folder).as_posix()}\n".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def unpack(luggage: Mapping[str, Luggage], folder: Path) -> dict[str, str]:
