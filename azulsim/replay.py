@@ -27,7 +27,7 @@ from azulsim.engine.replaying import SPAN, Logged
 from azulsim.errors import InputError, RunError
 from azulsim.game import Game, replay_moves
 from azulsim.jobs import count_workers
-from azulsim.log import Cell, Commit, Manifest, locate
+from azulsim.log import Cell, Commit, Manifest, locate, probing
 from azulsim.log.check import Columns, find_leftovers, find_stray_markers, read_columns, read_failures
 from azulsim.log.manifest import find_gaps, read_commits, read_manifest
 from azulsim.log.read import describe_gap, format_count
@@ -41,6 +41,8 @@ from azulsim.schema import (
     MAX_SEATINGS,
     MOVES,
     NOT_LOGGED,
+    PROBES,
+    ROOTS,
     ROUNDS,
     Column,
     Table,
@@ -60,6 +62,10 @@ CHECKS = {
     "moves": "fingerprints; every game replayed from its deal and its moves, and every cell compared",
 }
 """What can be checked at each depth of the log."""
+CHECKS_OF_PROBES = (
+    "; of probes: every root and continued game there once and where its game has it, and its seats against one "
+    "another; what the strategy liked best in a root only by its limits"
+)
 
 
 @dataclass(frozen=True)
@@ -196,7 +202,7 @@ def verify_run(path: str | Path, *, jobs: int | None = 1) -> Verification:
     return Verification(
         run=folder,
         depth=manifest.log,
-        checks=CHECKS[manifest.log],
+        checks=CHECKS[manifest.log] + CHECKS_OF_PROBES * manifest.is_probed,
         n_games=sum(commit.n_games for commit in commits),
         n_shards=len(commits),
         n_planned=manifest.shards,
@@ -305,6 +311,8 @@ def _check_shard(folder: Path, manifest: Manifest, cell: Cell, commit: Commit) -
         if shard.has_forfeits:
             tables["games"] = _check_forfeits(shard, tables["games"])
         _CHECKERS[manifest.log](shard, tables)
+        if manifest.is_probed:
+            _check_probes(shard, tables)
         for table in manifest.stored:
             _check_empty(shard, table, tables[table.name])
     return shard.found
@@ -472,6 +480,38 @@ def _show(value: Any, names: Sequence[str]) -> Any:
 
 def _word(value: Any) -> str:
     return "nothing known" if value is None else repr(value)
+
+
+# Probes: what frames them
+
+
+def _check_probes(shard: _Shard, tables: Mapping[str, Columns]) -> None:
+    """Hold roots and continued games against the games that they belong to, if all rows of those are there."""
+    games, cell = tables["games"].values, shard.cell
+    n_rows = {"games": len(shard.numbers) * cell.players}
+    if len(games["game"]) == n_rows["games"]:
+        n_rows["rounds"] = int(games["rounds"].sum(dtype=np.int64))
+        n_rows["moves"] = int(games["plies"][:: cell.players].sum(dtype=np.int64))
+    if any(len(tables[name]) != n for name, n in n_rows.items() if name in tables):
+        return  # it was told already
+    values = {name: columns.values for name, columns in tables.items()}
+    framed = probing.Shard(
+        cell=cell,
+        probes=shard.manifest.experiment["probes"],
+        games=games,
+        rounds=values.get("rounds"),
+        moves=values.get("moves"),
+        roots=values["roots"],
+        ends=values["probes"],
+    )
+    wrong = list(probing.find_missing(framed))
+    for table, text in wrong:
+        shard.complain(table, text)
+    for found in probing.frame_roots(framed):
+        _compare(shard, ROOTS, tables["roots"], found.columns, found.rows)
+    if PROBES.name not in [table for table, _ in wrong]:
+        found = probing.frame_ends(framed)
+        _compare(shard, PROBES, tables["probes"], found.columns, found.rows)
 
 
 # Depth moves: everything is replayed

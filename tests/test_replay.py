@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from azulsim.log.manifest import Commit, dump_json, read_commits, read_manifest,
 from azulsim.notation import Placing, parse_game
 from azulsim.replay import Verification, replay_game, verify_run
 from azulsim.rules import VARIANTS, Rules
-from azulsim.schema import GAMES, MOVES, ROUNDS, TABLES, Depth, Table, game_id
+from azulsim.schema import GAMES, MOVES, PROBES, ROOTS, ROUNDS, TABLES, Depth, Table, game_id
 
 ODD = Rules(
     wall="gray",
@@ -144,7 +145,9 @@ def test_a_run_with_failures_is_all_well_and_its_failures_are_checked(make_run: 
 # One cell is changed, and all fingerprints and lengths are made anew
 
 
-def change_cell(folder: Path, table: Table, column: str, row: int) -> tuple[str, Any]:
+def change_cell(
+    folder: Path, table: Table, column: str, row: int, to: Callable[[Any, tuple[str, ...]], Any] | None = None
+) -> tuple[str, Any]:
     """Change one cell of the last shard, and make its commit marker fit; return the shard and the old value."""
     manifest = read_manifest(folder)
     commit = read_commits(folder)[-1]
@@ -154,7 +157,7 @@ def change_cell(folder: Path, table: Table, column: str, row: int) -> tuple[str,
     values = data.to_pylist()
     old = values[row]
     known = next((c.names for c in table.columns if c.name == column), ()) or manifest.specs
-    values[row] = change(old, known)
+    values[row] = (to or change)(old, known)
     place = found.schema.get_field_index(column)
     flat = pa.array(values, data.type.value_type) if pa.types.is_dictionary(data.type) else pa.array(values, data.type)
     pq.write_table(found.set_column(place, column, flat), path)
@@ -238,6 +241,92 @@ def assert_names_the_cell(found: Verification, folder: Path, table: Table, colum
     named = [item for item in found.disagreements if item.column]
     assert [(item.table, dict(item.key), item.column) for item in named] == [(table.name, key, column)], str(found)
     assert f"{column} is" in str(found)
+
+
+# Probes
+
+
+@pytest.fixture(scope="module")
+def probed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Depth, Rules], Path]:
+    """Play an experiment with probes once a module."""
+
+    @cache
+    def make(log: Depth, rules: Rules) -> Path:
+        experiment = Experiment(
+            name="probed",
+            grid={"players": [2, 3], "lineup": [["greedy"], ["noisy(greedy, eps=0.3)"]]},
+            deals=4,
+            log=log,
+            rules=rules,
+            probes={"tempo": {"continuations": 2}, "decision": {"per_game": 2, "continuations": 2}},
+        )
+        out = tmp_path_factory.mktemp("probed") / "run"
+        return azulsim.run(experiment, out=out, jobs=1, progress=False).path
+
+    return make
+
+
+@pytest.mark.parametrize("log", ["games", "rounds", "moves"])
+@pytest.mark.parametrize(
+    "rules",
+    [Rules(), ODD, Rules(max_rounds=2, next_starter="lottery", marker_cost=2), Rules(tiles_per_color=5, max_rounds=60)],
+    ids=["standard", "odd", "lottery", "few tiles"],
+)
+def test_what_was_probed_is_all_well(probed: Callable[[Depth, Rules], Path], rules: Rules, log: Depth) -> None:
+    found = verify_run(probed(log, rules))
+    assert found.is_good, str(found)
+    assert "of probes: every root" in str(found)
+
+
+LIKED = {f"{arm}_{name}" for arm in ("take", "other") for name in ("color", "line", "tiles", "gain")} | {"other_source"}
+"""What the strategy liked best in a root, which only its limits hold."""
+
+
+@pytest.mark.parametrize("table", [ROOTS, PROBES], ids=["roots", "probes"])
+@pytest.mark.parametrize("kind", ["decision", "tempo"])
+def test_one_changed_cell_of_a_probe_is_found(
+    probed: Callable[[Depth, Rules], Path], tmp_path: Path, table: Table, kind: str
+) -> None:
+    folder = probed("moves", Rules())
+    commit = read_commits(folder)[-1]
+    kinds = pq.read_table(table_path(folder, table.name, commit.shard)).column("kind").to_pylist()
+    row = kinds.index(kind) + 1
+    missed = set()
+    for column in (column.name for column in table.columns):
+        copy = tmp_path / column
+        shutil.copytree(folder, copy)
+        change_cell(copy, table, column, row)
+        found = verify_run(copy)
+        assert "has the fingerprint" not in str(found)
+        assert all(item.table in ("roots", "probes") for item in found.disagreements)
+        missed |= {column} if found.is_good else set()
+    assert missed <= (LIKED if (table, kind) == (ROOTS, "decision") else set())
+
+
+@pytest.mark.parametrize(("column", "value"), [("other_tiles", 5), ("take_line", 6), ("other_source", 0)])
+def test_limits_of_what_was_liked_best_are_checked(
+    probed: Callable[[Depth, Rules], Path], tmp_path: Path, column: str, value: int
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(probed("games", Rules()), copy)
+    change_cell(copy, ROOTS, column, 0, lambda old, names: value)
+    (found,) = verify_run(copy).disagreements
+    assert (found.table, found.column, found.logged) == ("roots", column, value)
+
+
+@pytest.mark.parametrize("table", [ROOTS, PROBES], ids=["roots", "probes"])
+def test_a_row_of_probes_left_out_is_found(
+    probed: Callable[[Depth, Rules], Path], tmp_path: Path, table: Table
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(probed("moves", Rules()), copy)
+    commit = read_commits(copy)[0]
+    path = table_path(copy, table.name, commit.shard)
+    rows = pq.read_table(path)
+    for gone in (0, 5, len(rows) - 1):
+        pq.write_table(pa.concat_tables([rows.slice(0, gone), rows.slice(gone + 1)]), path)
+        refit(copy, commit, table)
+        assert not verify_run(copy).is_good
 
 
 @pytest.mark.parametrize("table", [GAMES, ROUNDS, MOVES], ids=lambda table: table.name)
