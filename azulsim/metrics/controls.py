@@ -30,7 +30,8 @@ Row = tuple[object, ...]
 _KEYS = ["control", "rules", "players", "spec", "outcome"]
 _NUMBERS = ["expected", "found", "low", "high", "n", "n_deals"]
 _COLUMNS = [*_KEYS, *_NUMBERS, "gap", "se"]
-"""`gap` is what should be 0, and `se` its standard error: NaN or 0 where it has to be 0 exactly."""
+"""`gap` is what should be 0, and `se` its standard error: NaN or 0 where it has to be 0 exactly, infinite where there
+are too few deals for one."""
 
 
 def probe_controls(run: Run) -> pd.DataFrame:
@@ -51,7 +52,8 @@ def probe_controls(run: Run) -> pd.DataFrame:
     DataFrame
         `control`, `rules` and `spec` (empty for all), `players`, `outcome`, `expected`, `found`, `low` and `high` (of
         what was found, 95 %), `n`, `n_deals`, and `verdict`: `exact`; `agrees`, if it is as near to what is expected as
-        chance has it (p-values corrected by Holm's method for the number of controls); or `differs`.
+        chance has it (p-values corrected by Holm's method for the number of controls); `differs`; or `open`, if there
+        are too few deals to tell.
     """
     parts = []
     if has_probes(run, "decision"):
@@ -161,7 +163,8 @@ def _check_one_bonus(run: Run, bonus: int, cells: Sequence[int]) -> list[Row]:
     for players, part in frame.groupby("players", sort=True):
         by_name = part.set_index("outcome")
         found, gap = by_name.loc["found"], by_name.loc["gap"]
-        ends = (found["low"], found["high"], found["n"], found["n_deals"], gap["estimate"], gap["se"])
+        se = gap["se"] if gap["n_deals"] > 1 else np.inf
+        ends = (found["low"], found["high"], found["n"], found["n_deals"], gap["estimate"], se)
         wanted = by_name.loc["expected", "estimate"]
         rows.append((f"planted bonus of {bonus}", "", players, "", "score", wanted, found["estimate"], *ends))
     return rows
@@ -180,7 +183,8 @@ def _check_seats(run: Run) -> list[Row]:
         (
             "round 1: tempo is the effect of seats", str(row.get("rules", "")), row["players"], str(row["spec"]),
             row["outcome"], row["estimate_seats"], row["estimate_tempo"], row["low_tempo"], row["high_tempo"],
-            row["n_tempo"], row["n_deals_tempo"], row["estimate"], row["se"],
+            row["n_tempo"], row["n_deals_tempo"], row["estimate"],
+            row["se"] if min(row["n_deals_tempo"], row["n_deals_seats"]) > 1 else np.inf,
         )
         for _, row in both[both["outcome"] != "margin"].iterrows()
     ]  # fmt: skip
@@ -188,13 +192,12 @@ def _check_seats(run: Run) -> list[Row]:
 
 def _judge(frame: pd.DataFrame) -> list[str]:
     """Say of each row whether its gap is 0, or as near to it as chance has it."""
-    gap, se = frame["gap"].to_numpy(float), np.nan_to_num(frame["se"].to_numpy(float))
+    gap, se = frame["gap"].to_numpy(float), np.nan_to_num(frame["se"].to_numpy(float), posinf=np.inf)
     is_exact = np.abs(gap) < 1e-9
+    is_open = ~is_exact & np.isinf(se)
     p = np.where(is_exact, 1.0, 0.0)
-    noisy = ~is_exact & (se > 0)
+    noisy = ~is_exact & ~is_open & (se > 0)
     freedom = np.maximum(frame["n_deals"].to_numpy(float)[noisy] - 1, 1)
     p[noisy] = 2 * special.stdtr(freedom, -np.abs(gap[noisy]) / se[noisy])
     p[noisy] = adjust_holm(p[noisy]) if noisy.any() else p[noisy]
-    return [
-        "exact" if zero else "differs" if value < ALPHA else "agrees" for zero, value in zip(is_exact, p, strict=True)
-    ]
+    return list(np.select([is_exact, is_open, p < ALPHA], ["exact", "open", "differs"], "agrees"))
