@@ -13,6 +13,7 @@ from azulsim import metrics
 from azulsim.catalog import find, load_module
 from azulsim.log import Run
 from azulsim.report import Report, Section, main, make_report
+from azulsim.report.words import uncapitalize
 
 TITLE = "Balance"
 QUESTION = "How balanced is the game: between player counts, seats and strategies, and between luck and skill?"
@@ -65,13 +66,8 @@ def pick_sections(report: Report) -> list[Section]:
     for section in report.sections:
         items = tuple(replace(item, name=f"{report.name}-{item.name}") for item in section.items if item.name in wanted)
         if items:
-            sections.append(replace(section, title=f"{report.title}: {lower(section.title)}", items=items))
+            sections.append(replace(section, title=f"{report.title}: {uncapitalize(section.title)}", items=items))
     return sections
-
-
-def lower(title: str) -> str:
-    """Return a title as it goes on after a colon."""
-    return title[:1].lower() + title[1:]
 
 
 def join(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

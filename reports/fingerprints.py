@@ -12,13 +12,13 @@ import pandas as pd
 from azulsim import metrics
 from azulsim.errors import InputError
 from azulsim.log import Run
+from azulsim.log.read import format_count
 from azulsim.report import Plot, Report, Section, Table, figures, main
 from azulsim.report import shared as say
 from azulsim.report.words import format_number
 
 TITLE = "How they play"
 QUESTION = "How do the strategies play, and which of them play alike?"
-TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 
 
 def build(run: Run) -> Report:
@@ -86,6 +86,8 @@ def answer(distances: pd.DataFrame) -> tuple[str, dict[str, object]]:
         return "One strategy alone has nobody to be like.", {}
     sentences = []
     numbers: dict[str, object] = {}
+    if not distances["low"].notna().any():
+        return "From so few deals nobody's play can be told from another's: no distance has an interval.", numbers
     for players, rows in distances.groupby("players", sort=True):
         near = keep_pairs(rows).sort_values("estimate", kind="stable").iloc[0]
         nearest = rows.loc[rows.groupby("spec", observed=True)["estimate"].idxmin()]
@@ -100,11 +102,11 @@ def answer(distances: pd.DataFrame) -> tuple[str, dict[str, object]]:
                 f"apart; {far['spec']} stands most alone, {format_distance(far)} from {far['other']}"
             )
         for name, row in (("most alike", near), ("most alone", far)):
-            values = {key: row[key] for key in ("estimate", "low", "high", "n_deals", "mde")}
-            numbers[f"{name}, {players} players"] = {"spec": str(row["spec"]), "other": str(row["other"]), **values}
+            who = {"spec": str(row["spec"]), "other": str(row["other"])}
+            numbers[f"{name}, {players} players"] = who | say.pick_numbers(row)
     pairs = keep_pairs(distances)
     numbers["pairs"], numbers["pairs not told apart"] = len(pairs), int((~(pairs["low"] > 0)).sum())
-    last = f"{numbers['pairs not told apart']} of {numbers['pairs']} pairs in all cannot be told apart"
+    last = f"{numbers['pairs not told apart']} of {format_count(len(pairs), 'pair')} in all cannot be told apart"
     return f"{sentences[0]}; {last}.", numbers
 
 
@@ -114,9 +116,9 @@ def keep_pairs(distances: pd.DataFrame) -> pd.DataFrame:
 
 
 def format_distance(row: pd.Series) -> str:
-    """Say a distance with its interval, if it has one."""
+    """Say a distance with its interval, or that it has none."""
     value, low, high = (format_number(float(row[key]), 2) for key in ("estimate", "low", "high"))
-    return f"{value} ({low} to {high})" if row["low"] >= 0 else value
+    return f"{value} ({low} to {high})" if row["low"] >= 0 else f"{value} (no interval)"
 
 
 def traits_section(run: Run, traits: pd.DataFrame, shown: pd.DataFrame, order: list[str]) -> Section:
@@ -136,7 +138,7 @@ def traits_section(run: Run, traits: pd.DataFrame, shown: pd.DataFrame, order: l
                 f"Blue: more than the mean of the strategies; brown: less. {say.describe_evidence(shown)}",
             ),
             *(
-                Table(name, title, traits[traits["outcome"].isin(names)], TABLE_CAPTION, {**say.LABELS, **say.TRAITS})
+                Table(name, title, traits[traits["outcome"].isin(names)], say.CAPTION, {**say.LABELS, **say.TRAITS})
                 for name, title, names in TRAIT_TABLES
             ),
         ),
@@ -167,8 +169,8 @@ def likeness_section(distances: pd.DataFrame) -> Section:
                 "Joined at the mean distance between the members; dotted where nothing across a joint can be told from "
                 f"0. {say.describe_evidence(shown)}",
             ),
-            Table("nearest", "The nearest other strategy", nearest, TABLE_CAPTION, say.LABELS),
-            Table("distances", "All distances", keep_pairs(distances), TABLE_CAPTION, say.LABELS),
+            Table("nearest", "The nearest other strategy", nearest, say.CAPTION, say.LABELS),
+            Table("distances", "All distances", keep_pairs(distances), say.CAPTION, say.LABELS),
         ),
     )
 
@@ -177,21 +179,22 @@ def offers_section(run: Run, order: list[str]) -> Section:
     """Show how often the marker is taken when it can be, by round and by price."""
     by_round = metrics.marker_offers(run)
     by_price = metrics.marker_offers(run, ("players", "spec", "price"))
-    shown = say.keep_common(say.keep_first_rules(by_round))
+    every = say.keep_first_rules(by_round)
+    shown = say.keep_common(every)
     draw = partial(figures.draw_rows, say.split_players(shown), "round", order, label="round")
     plot = Plot(
         "offers",
         "Share of offers of the marker that are accepted, by round",
         lambda narrow: draw(narrow=narrow),
-        f"Rounds from 8 on are together. {say.RARE} {say.describe_evidence(shown) if len(shown) else ''}",
+        f"Rounds from 8 on are together. {say.describe_common(shown, every)}",
     )
     return Section(
         "The marker: offers and prices",
         ("How often the marker is accepted when it is on offer, by round, and by the points of its floor space.",),
         (
             *((plot,) if len(shown) else ()),
-            Table("offers", "Offers accepted, by round", by_round, TABLE_CAPTION, say.LABELS),
-            Table("offers_by_price", "Offers accepted, by price of the space", by_price, TABLE_CAPTION, say.LABELS),
+            Table("offers", "Offers accepted, by round", by_round, say.CAPTION, say.LABELS),
+            Table("offers_by_price", "Offers accepted, by price of the space", by_price, say.CAPTION, say.LABELS),
         ),
     )
 

@@ -13,8 +13,8 @@ from azulsim import metrics
 from azulsim.log import Run
 from azulsim.report import Plot, Report, Section, Table, figures, main
 from azulsim.report import shared as say
-from azulsim.report.sections import LABELS, TABLE_CAPTION, make_standings_section, make_variance_section
-from azulsim.report.words import format_estimate, format_number, join_words
+from azulsim.report.sections import LABELS, make_standings_section, make_variance_section
+from azulsim.report.words import capitalize, format_number, uncapitalize
 
 TITLE = "Luck and skill"
 QUESTION = "How much is luck, when is the game decided, and how many games tell two players apart?"
@@ -41,10 +41,8 @@ def build(run: Run) -> Report:
         title=TITLE,
         question=QUESTION,
         answer=(
-            " ".join(sentences)
-            or "This run can tell nothing of luck: it has neither different strategies at one table, "
-            "rotated through the seats, nor a log by round.",
-            f"{LIMIT} ({say.count_deals(run)}.)",
+            f"{capitalize('; '.join(sentences))}." if sentences else explain_silence(run),
+            f"{LIMIT} ({say.count_deals(run)}).",
         ),
         sections=tuple(sections) or (Section("Nothing to tell", (NOTHING,)),),
         how_to_read=(
@@ -57,7 +55,7 @@ def build(run: Run) -> Report:
         how_computed=(
             "Variance: the part that each thing explains alone, from expected mean squares over deals, players and "
             "seats, freed of the noise of finitely many deals; intervals by the jackknife over deals.",
-            f"The course of games: {which[:1].lower()}{which[1:]}. Explained by the lead: the squared correlation of a "
+            f"The course of games: {uncapitalize(which)}. Explained by the lead: the squared correlation of a "
             "player's lead (own score minus the best other) after the round with its win share, or final margin, in "
             "games that go on after the round. The lead is one number of a position, so that at least so much is "
             "decided.",
@@ -81,9 +79,18 @@ def build(run: Run) -> Report:
 
 LIMIT = (
     "Shares of skill hold for the players who sat at the table, and a field of more unequal players has more of it; "
-    "nothing here says how much luck there is between people."
+    "nothing here says how much luck there is between people"
 )
 NOTHING = "Play strategies against each other, or log rounds."
+
+
+def explain_silence(run: Run) -> str:
+    """Say why the run tells nothing of luck: what was not played or not logged, or too few deals."""
+    mixed = [cell for cell in run.manifest.cells if len(set(cell.lineup)) > 1]
+    if any(len(cell.seatings) >= cell.players for cell in mixed) or metrics.has_depth(run, "rounds"):
+        return "From so few deals nothing can be told of luck: no share of the variance has an interval."
+    met = "none of its mixed line-ups was rotated through the seats" if mixed else "no different strategies met in it"
+    return f"This run can tell nothing of luck, since it has no log by round, and {met}."
 
 
 def describe_skill(run: Run) -> tuple[list[str], dict[str, object]]:
@@ -92,31 +99,18 @@ def describe_skill(run: Run) -> tuple[list[str], dict[str, object]]:
     skill = shares[(shares["outcome"] == "skill") & shares["low"].notna()]
     if skill.empty:
         return [], {}
-    parts = [f"{format_estimate(row)} at {row['players']}" for _, row in skill.iterrows()]
-    numbers = {
-        f"{row['outcome']}_{row['players']}_players": {
-            name: row[name] for name in ("estimate", "low", "high", "n_deals", "mde")
-        }
-        for _, row in shares.iterrows()
-    }
-    text = f"Who plays explains {join_words(parts)} players of the variance of wins between the strategies that met."
-    return [text], {**numbers}
+    text = f"Who plays explains {say.join_players(skill)} of the variance of wins between the strategies that met"
+    return [text], say.list_numbers(shares, "{outcome}_{players}_players")
 
 
 def describe_decided(lead: pd.DataFrame, best: str) -> tuple[list[str], dict[str, object]]:
     """Say how much the lead after round 2 explains between equals."""
     rows = lead[(lead["spec"] == best) & (lead["round"] == ROUND) & (lead["outcome"] == "win_share")]
+    rows = rows[rows["low"].notna()]
     if rows.empty:
         return [], {}
-    parts = [f"{format_estimate(row)} at {row['players']}" for _, row in rows.iterrows()]
-    numbers = {
-        f"explained_by_lead_{ROUND}_{row['players']}_players": {
-            name: row[name] for name in ("estimate", "low", "high", "n_deals", "mde")
-        }
-        for _, row in rows.iterrows()
-    }
-    text = f"For {best}, the lead after round {ROUND} explains {join_words(parts)} players of who wins in the end."
-    return [text], {**numbers}
+    text = f"for {best}, the lead after round {ROUND} explains {say.join_players(rows)} of who wins in the end"
+    return [text], say.list_numbers(rows, f"explained_by_lead_{ROUND}_{{players}}_players")
 
 
 ROUND = 2
@@ -124,8 +118,8 @@ ROUND = 2
 
 def lead_section(lead: pd.DataFrame, looks: figures.Looks) -> Section:
     """Show how much the lead after each round explains of the outcome."""
-    shown = say.keep_common(say.keep_first_rules(lead))
-    shares = shown[shown["outcome"] == "win_share"]
+    every = say.keep_first_rules(lead).query("outcome == 'win_share'")
+    shares = say.keep_common(every)
     draw = partial(
         figures.draw_lines, say.split_players(shares), "round", looks, x_label="after round", height=2.3, share_y=True,
         from_zero=True,
@@ -138,11 +132,11 @@ def lead_section(lead: pd.DataFrame, looks: figures.Looks) -> Section:
         ),
         (
             Plot("lead", "Explained by the lead, by round", lambda narrow: draw(narrow=narrow),
-                 f"{say.RARE} {say.describe_evidence(shares)}"),
+                 say.describe_common(shares, every)),
             Table("lead", "Explained by the lead: of the win share and of the margin",
-                  lead[lead["outcome"] != "runaway"], TABLE_CAPTION, {**LABELS, "win_share": "win share"}),
+                  lead[lead["outcome"] != "runaway"], say.CAPTION, {**LABELS, "win_share": "win share"}),
             Table("runaway", "Correlation of the score after a round with the win share",
-                  lead[lead["outcome"] == "runaway"], TABLE_CAPTION, LABELS),
+                  lead[lead["outcome"] == "runaway"], say.CAPTION, LABELS),
         ),
         is_association=True,
     )  # fmt: skip
@@ -150,7 +144,8 @@ def lead_section(lead: pd.DataFrame, looks: figures.Looks) -> Section:
 
 def decided_section(decided: pd.DataFrame, looks: figures.Looks) -> Section:
     """Show how much is decided when each round begins, from continued games."""
-    shown = say.keep_common(say.keep_first_rules(decided))
+    every = say.keep_first_rules(decided)
+    shown = say.keep_common(every)
     draw = partial(
         figures.draw_lines, say.split_players(shown), "round", looks, x_label="when round ... begins", height=2.3,
         share_y=True, from_zero=True,
@@ -163,8 +158,8 @@ def decided_section(decided: pd.DataFrame, looks: figures.Looks) -> Section:
         ),
         (
             Plot("decided", "Share of the win share that is decided", lambda narrow: draw(narrow=narrow),
-                 f"{say.RARE} {say.describe_evidence(shown)}"),
-            Table("decided", "Part of the win share that is decided when a round begins", decided, TABLE_CAPTION,
+                 say.describe_common(shown, every)),
+            Table("decided", "Part of the win share that is decided when a round begins", decided, say.CAPTION,
                   LABELS),
         ),
     )  # fmt: skip
@@ -187,7 +182,7 @@ def tell_section(run: Run) -> Section | None:
             f"that take longest: {'; '.join(closest)}. A deal is played in all seatings, and counts as one.",
         ),
         (
-            Table("tell", "Deals until the better leads", frame, "The better stands first. " + TABLE_CAPTION, LABELS),
+            Table("tell", "Deals until the better leads", frame, "The better stands first. " + say.CAPTION, LABELS),
         ),
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from azulsim.log import Run
 from azulsim.report import Plot, Report, Section, Table, causal, figures, main
 from azulsim.report import shared as say
 from azulsim.report.causal import Part
-from azulsim.report.words import format_estimate, join_words
+from azulsim.report.words import join_words
 from azulsim.stats import adjust_holm
 
 TITLE = "The starting player marker"
@@ -24,7 +24,6 @@ QUESTION = "What is it worth to start, and when and at what price is the marker 
 
 PRICES = ("price", "price_paid", "free")
 TIMES = ("move", "progress", "tiles", "floor_before", "space_price", "forced")
-TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 
 
 def build(run: Run) -> Report:
@@ -34,14 +33,12 @@ def build(run: Run) -> Report:
     probed = causal.describe_probes(run, looks, order)
     observed = describe_games(run, looks, order)
     is_probed = bool(probed.sections)
+    lead = probed if is_probed else observed
     return Report(
         name="marker",
         title=TITLE,
         question=QUESTION,
-        answer=(
-            probed.answer or observed.answer,
-            f"{causal.LIMIT if is_probed else LIMIT} ({say.count_deals(run)}.)",
-        ),
+        answer=(lead.answer, f"{lead.limit} ({say.count_deals(run)})."),
         sections=(*probed.sections, *observed.sections),
         how_to_read=(
             "An effect says what changes because of it; an association only says what goes together.",
@@ -78,21 +75,21 @@ def describe_games(run: Run, looks: figures.Looks, order: list[str]) -> Part:
     """Say what the games themselves show: the start of round 1, prices, and what goes with holding the marker."""
     effects = metrics.starter_effects(run)
     sections = [starter_section(effects, metrics.seat_tests(run), looks)]
-    sentences, numbers = describe_effects(say.keep_first_rules(effects), order)
+    said, numbers = describe_effects(say.keep_first_rules(effects), order)
     if metrics.has_depth(run, "rounds"):
         prices = metrics.takings(run, ("players", "spec"), outcomes=PRICES)
         sentence, more = describe_price(say.keep_first_rules(prices), order)
-        sentences, numbers = sentences + sentence, {**numbers, **more}
+        said, numbers = said + sentence, {**numbers, **more}
         sections += [rates_section(run, looks, order)]
         if metrics.has_depth(run, "moves"):
             sections += [times_section(run, looks)]
         sections += [prices_section(run, prices, looks), afterwards_section(run, looks)]
-    return Part(sentences, numbers, tuple(sections))
+    return Part(f"{said}.", LIMIT, numbers, tuple(sections))
 
 
 LIMIT = (
     "The first is an effect, as seats are assigned, but of round 1 and for these strategies only; what taking the "
-    "marker is worth in later rounds is not measured here, and what holders do afterwards is an association."
+    "marker is worth in later rounds is not measured here, and what holders do afterwards is an association"
 )
 
 
@@ -101,15 +98,11 @@ def describe_effects(effects: pd.DataFrame, order: list[str]) -> tuple[str, dict
     shares = effects[effects["outcome"] == "win_share"]
     names = [name for name in order if (shares["spec"] == name).any()]
     if not names:
-        return "No strategy sat both in seat 0 and in another seat, so that nothing can be said of starting.", {}
+        return "No strategy sat both in seat 0 and in another seat, so that nothing can be said of starting", {}
     best = names[0]
     rows = shares[shares["spec"] == best]
-    parts = [f"{format_estimate(row, signed=True)} at {row['players']}" for _, row in rows.iterrows()]
-    numbers: dict[str, object] = {"strategy": best}
-    for _, row in rows.iterrows():
-        values = {name: row[name] for name in ("estimate", "low", "high", "n_deals", "mde")}
-        numbers[f"starter_win_share_{row['players']}_players"] = values
-    return f"Starting round 1 changes the win share of {best} by {join_words(parts)} players.", numbers
+    numbers = {"strategy": best, **say.list_numbers(rows, "starter_win_share_{players}_players")}
+    return f"Starting round 1 changes the win share of {best} by {say.join_players(rows, signed=True)}", numbers
 
 
 def describe_price(prices: pd.DataFrame, order: list[str]) -> tuple[str, dict[str, object]]:
@@ -117,12 +110,8 @@ def describe_price(prices: pd.DataFrame, order: list[str]) -> tuple[str, dict[st
     rows = prices[(prices["outcome"] == "price_paid") & (prices["spec"] == order[0]) & (prices["n"] > 0)]
     if rows.empty:
         return "", {}
-    parts = [f"{format_estimate(row, unit=False)} at {row['players']}" for _, row in rows.iterrows()]
-    numbers = {
-        f"price_paid_{row['players']}_players": {name: row[name] for name in ("estimate", "low", "high", "n_deals")}
-        for _, row in rows.iterrows()
-    }
-    return f" Taking the marker costs it {join_words(parts)} players, in points really lost.", {**numbers}
+    text = f"; taking the marker costs {order[0]} {say.join_players(rows, unit=False)}, in points really lost"
+    return text, say.list_numbers(rows, "price_paid_{players}_players")
 
 
 def starter_section(effects: pd.DataFrame, tests: pd.DataFrame, looks: figures.Looks) -> Section:
@@ -160,7 +149,7 @@ def starter_section(effects: pd.DataFrame, tests: pd.DataFrame, looks: figures.L
         ),
         (
             *((plot,) if len(shares) else ()),
-            Table("starter", "Starting round 1: seat 0 minus the mean of the others", effects, TABLE_CAPTION,
+            Table("starter", "Starting round 1: seat 0 minus the mean of the others", effects, say.CAPTION,
                   say.LABELS, signed=True),
             Table("seat_tests", "Joint tests that all seats win equally often", tests,
                   "A small p speaks against equal seats.", {**say.LABELS, "outcome": "of", "statistic": "F"}),
@@ -176,7 +165,7 @@ def rates_section(run: Run, looks: figures.Looks, order: list[str]) -> Section:
     rates = metrics.marker_rates(run, lineups="mixed")
     shown = say.keep_first_rules(rates)
     takes = shown[shown["outcome"] == "takes"]
-    table = Table("rates", "How often the marker is taken", metrics.marker_rates(run), TABLE_CAPTION, say.LABELS)
+    table = Table("rates", "How often the marker is taken", metrics.marker_rates(run), say.CAPTION, say.LABELS)
     if takes.empty:
         text = "Every line-up of this run has one strategy in all seats, so each takes its equal share of the markers."
         return Section("How often it is taken", (text,), (table,))
@@ -215,7 +204,7 @@ def times_section(run: Run, looks: figures.Looks) -> Section:
                 lambda narrow: draw(narrow=narrow),
                 f"Moves of all seats, from 1; those from 20 on are together. {say.describe_evidence(moves)}",
             ),
-            Table("times", "Takings by round", times, f"Rounds from 8 on are together. {TABLE_CAPTION}", say.LABELS),
+            Table("times", "Takings by round", times, f"Rounds from 8 on are together. {say.CAPTION}", say.LABELS),
         ),
     )
 
@@ -223,8 +212,8 @@ def times_section(run: Run, looks: figures.Looks) -> Section:
 def prices_section(run: Run, prices: pd.DataFrame, looks: figures.Looks) -> Section:
     """Show the price of a taking, by round."""
     by_round = metrics.takings(run, outcomes=PRICES)
-    paid = say.keep_first_rules(by_round)
-    paid = say.keep_common(paid[paid["outcome"] == "price_paid"])
+    every = say.keep_first_rules(by_round).query("outcome == 'price_paid'")
+    paid = say.keep_common(every)
     draw = partial(
         figures.draw_lines, say.split_players(paid), "round", looks, x_label="round", height=2.4, share_y=True,
         from_zero=True,
@@ -237,10 +226,10 @@ def prices_section(run: Run, prices: pd.DataFrame, looks: figures.Looks) -> Sect
                 "prices",
                 "Points really paid for the marker, by round",
                 lambda narrow: draw(narrow=narrow),
-                f"Means over takings. {say.RARE} {say.describe_evidence(paid)}",
+                f"Means over takings. {say.describe_common(paid, every)}",
             ),
-            Table("prices", "Price of a taking", prices, TABLE_CAPTION, say.LABELS),
-            Table("prices_by_round", "Price of a taking, by round", by_round, TABLE_CAPTION, say.LABELS),
+            Table("prices", "Price of a taking", prices, say.CAPTION, say.LABELS),
+            Table("prices_by_round", "Price of a taking, by round", by_round, say.CAPTION, say.LABELS),
         ),
     )
 
@@ -250,8 +239,9 @@ def afterwards_section(run: Run, looks: figures.Looks) -> Section:
     holders = metrics.holder_associations(run)
     later = metrics.next_round_associations(run)
     shown = say.keep_first_rules(holders)
-    shares = shown[shown["outcome"] == "win_share"]
-    panels = say.split_players(say.keep_common(shares))
+    every = shown[shown["outcome"] == "win_share"]
+    shares = say.keep_common(every)
+    panels = say.split_players(shares)
     draw = partial(
         figures.draw_lines, panels, "round", looks, x_label="round in which it was taken", height=2.4, signed=True,
         references=dict.fromkeys(panels, 0.0), share_y=True,
@@ -268,13 +258,13 @@ def afterwards_section(run: Run, looks: figures.Looks) -> Section:
                 "holders",
                 "Win share of takers minus others, by round",
                 lambda narrow: draw(narrow=narrow),
-                f"Association. {say.RARE} {say.describe_evidence(say.keep_common(shares))}",
+                f"Association. {say.describe_common(shares, every)}",
             ),
-            Table("holders", "Takers minus others, at the end of the game", holders, TABLE_CAPTION,
+            Table("holders", "Takers minus others, at the end of the game", holders, say.CAPTION,
                   say.LABELS, signed=True),
             *((Table("beside", "Effects, and what association makes of them", beside, BESIDE, say.LABELS, signed=True),)
               if len(beside) else ()),
-            Table("next_round", "Starters of a later round minus others, in that round", later, TABLE_CAPTION,
+            Table("next_round", "Starters of a later round minus others, in that round", later, say.CAPTION,
                   say.LABELS, signed=True),
         ),
         note="These are not effects. Whoever takes the marker differs in position, and often in strength, from those "
@@ -285,7 +275,7 @@ def afterwards_section(run: Run, looks: figures.Looks) -> Section:
 
 BESIDE = (
     "Starting a round and deciding to take are effects, from continued games; takers minus others is what anybody can "
-    f"read from the games, and mixes the marker with all else. {TABLE_CAPTION}"
+    f"read from the games, and mixes the marker with all else. {say.CAPTION}"
 )
 
 

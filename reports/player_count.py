@@ -15,13 +15,12 @@ from azulsim.report import Plot, Report, Section, Table, figures, main
 from azulsim.report import shared as say
 from azulsim.report.sections import (
     LABELS,
-    TABLE_CAPTION,
     make_seats_section,
     make_standings_section,
     make_variance_section,
 )
 from azulsim.report.style import assign_looks
-from azulsim.report.words import format_estimate, format_number, join_words
+from azulsim.report.words import format_estimate, format_number, join_words, uncapitalize
 
 TITLE = "Player count"
 QUESTION = "What changes with the number of players, and for whom?"
@@ -58,7 +57,7 @@ def build(run: Run) -> Report:
         name="player_count",
         title=TITLE,
         question=QUESTION,
-        answer=(*sentences, f"{which}; {say.count_deals(run)}. {LIMIT}"),
+        answer=(*sentences, f"{LIMIT} ({uncapitalize(which)}; {say.count_deals(run)})."),
         sections=(
             mechanics_section(run),
             outcomes_section(shown, pd.concat([frame, short]), changes, looks, players),
@@ -86,7 +85,7 @@ def build(run: Run) -> Report:
     )
 
 
-LIMIT = "Stronger or human players may differ, and the means say nothing of single games."
+LIMIT = "Stronger or human players may differ, and the means say nothing of single games"
 
 
 def compare_extremes(frame: pd.DataFrame) -> pd.DataFrame:
@@ -107,8 +106,7 @@ def answer(
     numbers: dict[str, object] = {"strategy": best, "players": players}
     for outcome in ("score", "plies", "floor_paid"):
         for count in players:
-            row = pick(outcome, count)
-            numbers[f"{outcome}_{count}_players"] = {name: row[name] for name in ("estimate", "low", "high", "n_deals")}
+            numbers[f"{outcome}_{count}_players"] = say.pick_numbers(pick(outcome, count))
     if len(players) < 2:
         row = pick("score", players[0])
         return (f"At {players[0]} players {best} scores {format_estimate(row)} on average.",), numbers
@@ -161,14 +159,15 @@ def supply_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> 
     """Show how unequally colors are dealt, against a draw from the full bag."""
     supply = metrics.color_scarcity(run, lineups=lineups)
     shown = say.keep_first_rules(supply)
-    shown = say.keep_common(shown[(shown["outcome"] == "unevenness") & shown["expected"].notna()])
+    every = shown[(shown["outcome"] == "unevenness") & shown["expected"].notna()]
+    shown = say.keep_common(every)
     panels = say.split_players(shown)
     draw = partial(
         figures.draw_lines, panels, "round", looks, references=dict.fromkeys(panels, 1.0), x_label="round", height=2.3,
         share_y=True,
     )  # fmt: skip
     plot = Plot("supply", "Unevenness of the colors dealt (dashed: a draw from the full bag)",
-                lambda narrow: draw(narrow=narrow), f"{say.RARE} {say.describe_evidence(shown)}")  # fmt: skip
+                lambda narrow: draw(narrow=narrow), say.describe_common(shown, every))  # fmt: skip
     expected = [
         f"{players} players {format_number(fewest, 2)} and {format_number(most, 2)}"
         for players, (fewest, most) in list_expected(supply).items()
@@ -185,7 +184,7 @@ def supply_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> 
             *((plot,) if len(shown) else ()),
             Table("supply", "Tiles of the rarest and the commonest color when a round is dealt",
                   supply.drop(columns="expected"),
-                  f"{caption}Rounds in which all displays could be filled. {TABLE_CAPTION}", LABELS),
+                  f"{caption}Rounds in which all displays could be filled. {say.CAPTION}", LABELS),
         ),
     )  # fmt: skip
 
@@ -212,7 +211,7 @@ def interaction_sections(run: Run, lineups: metrics.Lineups, looks: figures.Look
         items += [
             Plot("denials", "Moves that deny the next player points, by player count",
                  lambda narrow: draw(narrow=narrow), say.describe_evidence(shown)),
-            Table("denials", "Denial", denials, TABLE_CAPTION, LABELS),
+            Table("denials", "Denial", denials, say.CAPTION, LABELS),
         ]  # fmt: skip
     effects = metrics.neighbour_effects(run)
     if len(effects):
@@ -221,7 +220,7 @@ def interaction_sections(run: Run, lineups: metrics.Lineups, looks: figures.Look
             "plays right before it, instead of elsewhere at the table. This is an effect of the order."
         )
         items.append(
-            Table("neighbours", "Playing right after another strategy, minus elsewhere", effects, TABLE_CAPTION,
+            Table("neighbours", "Playing right after another strategy, minus elsewhere", effects, say.CAPTION,
                   {**LABELS, "other": "plays before"}, signed=True)
         )  # fmt: skip
     return [Section("In each other's way", tuple(text), tuple(items))] if items else []
@@ -237,7 +236,7 @@ def outcomes_section(
     panels = {LABELS[name].capitalize(): shown[shown["outcome"] == name] for name in wanted}
     draw = partial(figures.draw_lines, panels, "players", looks, x_label="players")
     tables = [
-        Table(name, title, frame[frame["outcome"].isin(outcomes)], TABLE_CAPTION, LABELS)
+        Table(name, title, frame[frame["outcome"].isin(outcomes)], say.CAPTION, LABELS)
         for name, title, outcomes in TABLES
     ]
     items: list[Plot | Table] = [
@@ -255,7 +254,7 @@ def outcomes_section(
                 "changes",
                 f"Differences: {players[-1]} players minus {players[0]}",
                 changes[changes["outcome"].isin(COMPARED)],
-                "Positive: more with more players. " + TABLE_CAPTION,
+                "Positive: more with more players. " + say.CAPTION,
                 LABELS,
                 signed=True,
             )
@@ -320,7 +319,7 @@ def spread_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks, pla
                 lambda narrow: draw_margins(narrow=narrow),
                 f"Share of games, in bins of 5 points. {say.describe_evidence(margins)}",
             ),
-            Table("rounds_spread", "Rounds of a game", rounds.rename(columns={"rounds": "in rounds"}), TABLE_CAPTION),
+            Table("rounds_spread", "Rounds of a game", rounds.rename(columns={"rounds": "in rounds"}), say.CAPTION),
         ),
     )
 

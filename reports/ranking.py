@@ -13,11 +13,10 @@ from azulsim import metrics
 from azulsim.log import Run
 from azulsim.report import Plot, Report, Section, Table, figures, main
 from azulsim.report import shared as say
-from azulsim.report.words import format_estimate, format_number, join_words
+from azulsim.report.words import capitalize, format_estimate, format_number, join_words
 
 TITLE = "Ranking"
 QUESTION = "Which strategy is best, by how much, and against whom?"
-TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 
 FIT_CAPTION = "Shares of meetings; z is their difference over its error; p holds for the worst of all pairs."
 FITS = {"misfit": "typical miss", "p_value": "p", "observed": "seen", "implied": "as rated", "se": "error"}
@@ -40,15 +39,15 @@ def build(run: Run) -> Report:
     partial = list_partial(say.keep_first_rules(payoffs))
     best = say.keep_first_rules(ratings) if partial else None
     sentence, numbers = name_best(shown, say.keep_first_rules(leads), say.keep_first_rules(ranks), best, partial)
+    field = f"this field of {say.name_specs(order)}, whose composition is part of the result{CAUTION * bool(partial)}"
     return Report(
         name="ranking",
         title=TITLE,
         question=QUESTION,
         answer=(
             sentence,
-            f"This holds for this field of {say.name_specs(order)}, whose composition is part of the result; "
-            f"differences below about {smallest(shares)} percentage points of win share could not have been seen "
-            f"({say.count_deals(run)}).",
+            f"This holds for {field}; differences below about {smallest(shares)} percentage points of win share could "
+            f"not have been seen ({say.count_deals(run)}).",
         ),
         sections=(
             shares_section(results, shares, ranks, leads, looks, order),
@@ -153,13 +152,15 @@ def name_best(
             "times_fair": times["estimate"],
             "next": str(lead["next"]),
             "may be best": [str(best["spec"]), *others],
-            "lead": {name: lead[name] for name in ("estimate", "low", "high", "n_deals", "mde")},
-            **{name: best[name] for name in ("estimate", "low", "high", "n_deals", "mde")},
+            "lead": say.pick_numbers(lead),
+            **say.pick_numbers(best),
         }
-    caution = (
-        " Not every two strategies met, so that shares were won against different opponents, for which ratings allow."
-    )
-    return f"Most wins go to {'; to '.join(parts)}.{caution if partial else ''}", numbers
+    return f"Most wins go to {'; to '.join(parts)}.", numbers
+
+
+CAUTION = (
+    ", and in which not every two met, so that shares were won against different opponents, for which ratings allow"
+)
 
 
 def smallest(shares: pd.DataFrame) -> str:
@@ -184,10 +185,10 @@ def shares_section(
         ("All games against other strategies of the run, over all seats.",),
         (
             Plot("shares", "Win share", lambda narrow: draw(narrow=narrow), say.describe_evidence(shares)),
-            Table("results", "Results", results, TABLE_CAPTION, say.LABELS),
+            Table("results", "Results", results, say.CAPTION, say.LABELS),
             Table("ranks", "Between which places each may be", ranks,
                   "All intervals hold at once with 95 %, of places and of leads (in win share).", say.RANKS),
-            Table("leads", "Lead over the next in rank", leads, TABLE_CAPTION, say.LABELS, signed=True),
+            Table("leads", "Lead over the next in rank", leads, say.CAPTION, say.LABELS, signed=True),
         ),
     )  # fmt: skip
 
@@ -204,9 +205,9 @@ def payoffs_section(payoffs: pd.DataFrame, order: list[str], cycles: pd.DataFram
             Plot("payoffs", "Finishes ahead, in 100 meetings", lambda narrow: draw(narrow=narrow),
                  f"Blue: more than half, brown: less (in full from 85 and 15 on), pale: cannot be told from half. "
                  f"{say.describe_evidence(shown)}"),
-            Table("payoffs", "Finishes ahead", payoffs, TABLE_CAPTION, say.LABELS),
-            *((Table("cycles", "Cyclic share", cycles, TABLE_CAPTION, say.LABELS),) if len(cycles) else ()),
-            *((Table("nash", "Against the mixture that none beats", nash, TABLE_CAPTION, say.LABELS),) if len(nash)
+            Table("payoffs", "Finishes ahead", payoffs, say.CAPTION, say.LABELS),
+            *((Table("cycles", "Cyclic share", cycles, say.CAPTION, say.LABELS),) if len(cycles) else ()),
+            *((Table("nash", "Against the mixture that none beats", nash, say.CAPTION, say.LABELS),) if len(nash)
               else ()),
         ),
     )  # fmt: skip
@@ -215,6 +216,7 @@ def payoffs_section(payoffs: pd.DataFrame, order: list[str], cycles: pd.DataFram
 def describe_cycles(cycles: pd.DataFrame) -> tuple[str, ...]:
     """Say how much of who beats whom is cyclic, if three strategies or more all met."""
     shown = say.keep_first_rules(cycles)
+    shown = shown[shown["low"].notna()]
     if shown.empty:
         return ()
     parts = [f"{format_estimate(row)} at {row['players']} players" for _, row in shown.iterrows()]
@@ -224,12 +226,12 @@ def describe_cycles(cycles: pd.DataFrame) -> tuple[str, ...]:
 def describe_mixture(nash: pd.DataFrame) -> tuple[str, ...]:
     """Say which strategies make up the mixture that none beats."""
     shown = say.keep_first_rules(nash)
-    weights = shown[(shown["outcome"] == "nash_weight") & (shown["estimate"] > 0.005)]
+    weights = shown[(shown["outcome"] == "nash_weight") & (shown["estimate"] > 0.005) & (shown["n_deals"] > 1)]
     parts = []
     for players, rows in weights.groupby("players", sort=True):
         rows = rows.sort_values("estimate", ascending=False, kind="stable")
         named = [f"{format_estimate(row)} {row['spec']}" for _, row in rows.iterrows()]
-        if rows["low"].iloc[0] > 0.995:
+        if rows["estimate"].iloc[0] > 0.995 and not rows["low"].iloc[0] <= 0.995:
             named = [f"{rows['spec'].iloc[0]} alone"]
         parts.append(f"{join_words(named)} at {players} players")
     return (f"The mixture that no strategy of the field beats: {'; '.join(parts)}.",) if parts else ()
@@ -266,10 +268,10 @@ def ratings_section(ratings: pd.DataFrame, fits: pd.DataFrame, looks: figures.Lo
         (
             Plot("ratings", "Elo (0: mean of the field)", lambda narrow: draw(narrow=narrow),
                  say.describe_evidence(shown)),
-            Table("ratings", "Ratings", ratings, TABLE_CAPTION, say.LABELS, signed=True),
+            Table("ratings", "Ratings", ratings, say.CAPTION, say.LABELS, signed=True),
             Table("fits", "Do the ratings fit? The pair they miss most", fits, FIT_CAPTION, FITS),
         ),
-        note=" ".join(f"{note[:1].upper()}{note[1:]}." for note in notes),
+        note=" ".join(f"{capitalize(note)}." for note in notes),
     )  # fmt: skip
 
 

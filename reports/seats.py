@@ -10,10 +10,11 @@ import pandas as pd
 from azulsim import metrics
 from azulsim.errors import InputError
 from azulsim.log import Run
+from azulsim.log.read import format_count
 from azulsim.report import Plot, Report, Section, Table, figures, main
 from azulsim.report import shared as say
-from azulsim.report.sections import LABELS, TABLE_CAPTION, make_seats_section
-from azulsim.report.words import format_estimate, format_number, format_p, join_words
+from azulsim.report.sections import LABELS, make_seats_section
+from azulsim.report.words import format_estimate, format_number, format_p, join_words, uncapitalize
 
 TITLE = "Seats"
 QUESTION = "Which seat is best, for whom, and is the table fair enough?"
@@ -46,7 +47,7 @@ def build(run: Run, *, margin: str = str(metrics.MARGIN)) -> Report:
         name="seats",
         title=TITLE,
         question=QUESTION,
-        answer=(sentences, f"{signs} {which}; {say.count_deals(run)}."),
+        answer=(sentences, f"{signs} ({uncapitalize(which)}; {say.count_deals(run)})."),
         sections=tuple(sections),
         how_to_read=(
             "Seat 0 starts round 1, the others follow in order. The fair share is one divided by the number of "
@@ -94,7 +95,7 @@ def say_points(margin: float) -> str:
 
 STRENGTH = (
     "Different strategies met, so that the height of these shares is strength; only the differences between the seats "
-    "of one strategy are the seats'."
+    "of one strategy are the seats'"
 )
 
 
@@ -114,11 +115,8 @@ def answer(
         if players != 2:
             text += f" and seat {last['seat']} {format_estimate(last)}"
         fairly = "" if within is None else f", where {fair} is fair"
-        parts.append(f"{text}{fairly} ({format_p(p)} that all are equal)")
-        for _, row in rows.iterrows():
-            numbers[f"seat_{row['seat']}_{players}_players"] = {
-                name: row[name] for name in ("estimate", "low", "high", "n_deals", "mde")
-            }
+        parts.append(f"{text}{fairly} ({format_p(p)} in a test that all are equal)")
+        numbers |= say.list_numbers(rows, "seat_{seat}_{players}_players")
         numbers[f"p_equal_{players}_players"] = p
         if within is not None:
             close = within[(within["players"] == players) & (within["spec"] == best)]
@@ -132,8 +130,9 @@ def say_signs(within: pd.DataFrame, margin: float) -> str:
     helps, hurts = int((first["low"] > 0).sum()), int((first["high"] < 0).sum())
     tables = within.groupby(["players", "spec"], observed=True)["is_within"].all()
     return (
-        f"Of {len(first)} strategies and player counts, seat 0 wins more than its share in {helps} and less in "
-        f"{hurts}; all seats are shown to be within {say_points(margin)} of it in {int(tables.sum())} of {len(tables)}."
+        f"Of {format_count(len(first), 'table')} of one strategy and player count, seat 0 wins more than its share in "
+        f"{helps} and less in {hurts}; all seats are shown to be within {say_points(margin)} of it in "
+        f"{int(tables.sum())} of {len(tables)}"
     )
 
 
@@ -153,7 +152,7 @@ def within_section(within: pd.DataFrame, margin: float) -> Section:
             f"it is larger, or the run too short to tell. {verdict}",
         ),
         (
-            Table("within", "Win share minus fair share", within, TABLE_CAPTION, LABELS, signed=True),
+            Table("within", "Win share minus fair share", within, say.CAPTION, LABELS, signed=True),
         ),
     )  # fmt: skip
 
@@ -191,8 +190,8 @@ def parts_sections(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> 
             ),
             (
                 Plot("parts", "Win share minus fair share, in two parts", draw, say.describe_evidence(shown)),
-                Table("parts", "Advantage of each seat, in two parts", parts, TABLE_CAPTION, LABELS, signed=True),
-                Table("per_start", "Win share that goes with one more later start", slopes, TABLE_CAPTION, LABELS,
+                Table("parts", "Advantage of each seat, in two parts", parts, say.CAPTION, LABELS, signed=True),
+                Table("per_start", "Win share that goes with one more later start", slopes, say.CAPTION, LABELS,
                       signed=True),
             ),
             note="The split is not causal: who starts a later round took the marker, and those who take it differ from "

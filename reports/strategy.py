@@ -12,6 +12,7 @@ import pandas as pd
 from azulsim import catalog, metrics
 from azulsim.errors import InputError, did_you_mean
 from azulsim.log import Run
+from azulsim.log.read import format_count
 from azulsim.notation import draw_svg
 from azulsim.report import Drawing, Plot, Report, Section, Table, figures, main
 from azulsim.report import shared as say
@@ -20,7 +21,6 @@ from azulsim.report.style import assign_looks
 from azulsim.report.words import clean, format_estimate, format_number, join_words
 
 QUESTION = "What is this strategy, how strong is it, and how does it play?"
-TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 POINTS = ("wall_points", "row_bonus", "column_bonus", "color_bonus", "floor")
 
 
@@ -47,7 +47,7 @@ def build(run: Run, *, strategy: str = "") -> Report:
         question=QUESTION,
         answer=(
             sentence,
-            f"All of it holds against this field of {say.name_specs(run.manifest.specs)} ({say.count_deals(run)}).",
+            f"All of it holds {describe_field(run, spec)} ({say.count_deals(run)}).",
         ),
         sections=tuple(sections),
         how_to_read=(
@@ -69,6 +69,13 @@ def build(run: Run, *, strategy: str = "") -> Report:
     )  # fmt: skip
 
 
+def describe_field(run: Run, spec: str) -> str:
+    """Say against whom the strategy played."""
+    if run.manifest.specs == (spec,):
+        return "for a table at which everybody plays it"
+    return f"against this field of {say.name_specs(run.manifest.specs)}"
+
+
 def choose_spec(run: Run, wanted: str, ranks: pd.DataFrame) -> str:
     """Return the run's spec that is meant: in full, or by its name alone where only one has it."""
     specs = run.manifest.specs
@@ -84,7 +91,7 @@ def choose_spec(run: Run, wanted: str, ranks: pd.DataFrame) -> str:
 
 def tabulate(name: str, title: str, frame: pd.DataFrame) -> Table:
     """Make a table of rows that are all of one strategy."""
-    return Table(name, title, frame.drop(columns="spec"), TABLE_CAPTION, {**say.LABELS, **say.TRAITS})
+    return Table(name, title, frame.drop(columns="spec"), say.CAPTION, {**say.LABELS, **say.TRAITS})
 
 
 def mine(frame: pd.DataFrame, spec: str) -> pd.DataFrame:
@@ -100,8 +107,7 @@ def answer(
     shares = results[results["outcome"] == "win_share"]
     if shares.empty:
         scores = say.keep_first_rules(mine(metrics.scores(run), spec))
-        parts = [f"{format_estimate(row)} at {row['players']}" for _, row in scores.iterrows()]
-        return f"{spec} met no other strategy in this run; alone it scores {join_words(parts)} players.", numbers
+        return f"{spec} met no other strategy in this run; alone it scores {say.join_players(scores)}.", numbers
     parts = []
     for _, row in shares.iterrows():
         players = int(row["players"])
@@ -113,12 +119,12 @@ def answer(
             f"{format_estimate(row)} at {players} players where {fair} is fair, place {place['rank']} of {of} ({span})"
         )
         numbers[f"win share, {players} players"] = {
-            **{key: row[key] for key in ("estimate", "low", "high", "n_deals", "mde")},
+            **say.pick_numbers(row),
             "place": int(place["rank"]),
             "place at best": int(place["rank_low"]),
             "place at worst": int(place["rank_high"]),
         }
-    return f"{spec} wins {join_words(parts)}.{name_rivals(payoffs)}", numbers
+    return f"{spec} wins {join_words(parts)}; {name_rivals(payoffs)}", numbers
 
 
 def name_rivals(payoffs: pd.DataFrame) -> str:
@@ -126,7 +132,8 @@ def name_rivals(payoffs: pd.DataFrame) -> str:
     rows = payoffs[payoffs["players"] == payoffs["players"].min()].sort_values("estimate", kind="stable")
     worst, players = rows.iloc[0], rows["players"].iloc[0]
     ahead, behind = int((rows["low"] > 0.5).sum()), int((rows["high"] < 0.5).sum())
-    text = f" At {players} players it is clearly ahead of {ahead} of {len(rows)} others and behind {behind or 'none'}"
+    others = format_count(len(rows), "other")
+    text = f"at {players} players it is clearly ahead of {ahead or 'none'} and behind {behind or 'none'} of {others}"
     if not behind:
         return f"{text}."
     return (

@@ -24,7 +24,7 @@ from azulsim.report.rules import (
     say_luck,
 )
 from azulsim.report.style import MARKERS, SERIES, Look
-from azulsim.report.words import format_estimate, format_number, join_words
+from azulsim.report.words import capitalize, format_estimate, format_number, join_words
 
 TITLE = "What if"
 QUESTION = "What do other rules change?"
@@ -42,7 +42,6 @@ SHORT = 18
 FEW = 2
 """So many sets of rules, strategies and tunings are told one by one in the answer."""
 SEAT = "seat_0_win_share"
-TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 
 
 def build(run: Run) -> Report:
@@ -221,6 +220,8 @@ def changes_section(differences: pd.DataFrame, names: dict[str, str], baseline: 
         never = drawn.groupby("outcome", sort=False)["estimate"].agg(lambda found: (found == 0).all())
         same = [PANELS.get(outcome, say.LABELS.get(outcome, outcome)) for outcome in never[never].index]
         drawn = drawn[~drawn["outcome"].map(never)]
+        if drawn.empty:
+            continue
         looks = {
             str(label): Look(SERIES[int(part["players"].iloc[0]) - 2], mark(part), "-")
             for label, part in drawn.groupby("spec", sort=False)
@@ -245,7 +246,9 @@ def changes_section(differences: pd.DataFrame, names: dict[str, str], baseline: 
         "What changes",
         (
             *((describe_changes(differences, baseline),) if is_told else ()),
-            f"Each panel is one outcome; to the right of the dashed line there is more of it than under {baseline}.",
+            f"Each panel is one outcome; to the right of the dashed line there is more of it than under {baseline}."
+            if plots
+            else "In no game did other rules change anything that is looked at.",
         ),
         (
             *plots,
@@ -254,7 +257,7 @@ def changes_section(differences: pd.DataFrame, names: dict[str, str], baseline: 
                 "Differences",
                 drop_constant(differences[[*KEYS, "outcome", "unit", "estimate", "low", "high", "se", "n", "n_deals",
                                            "mde", "note"]]),
-                f"The rules named minus {baseline}. {TABLE_CAPTION}",
+                f"The rules named minus {baseline}. {say.CAPTION}",
                 say.LABELS,
                 signed=True,
             ),
@@ -341,7 +344,7 @@ def solve_section(run: Run, crossings: pd.DataFrame) -> Section:
         responses = responses.astype({"value": int})
     first = crossings.iloc[0]
     word = say.LABELS.get(first["outcome"], first["outcome"])
-    heading = f"{word[:1].upper()}{word[1:]}"
+    heading = capitalize(word)
     responses = responses.assign(spec=responses["spec"] + responses["rules"].map(
         lambda rules: "" if rules == "standard" else f" ({rules})"))  # fmt: skip
     panels = say.split_players(responses)
@@ -365,7 +368,7 @@ def solve_section(run: Run, crossings: pd.DataFrame) -> Section:
                   "does not determine the value.",
                   {"is_open_below": "open below", "is_open_above": "open above", "tried_from": "tried from",
                    "tried_to": "to", "crossings": "met at"}),
-            Table("responses", f"{heading} at each value", responses.drop(columns="rules"), TABLE_CAPTION, say.LABELS),
+            Table("responses", f"{heading} at each value", responses.drop(columns="rules"), say.CAPTION, say.LABELS),
         ),
     )  # fmt: skip
 
@@ -398,7 +401,7 @@ def rules_section(run: Run) -> Section:
         "Under each set of rules",
         ("Means of all games, not differences.",),
         (
-            Table("outcomes", "Outcomes", drop_constant(metrics.rule_outcomes(run)), TABLE_CAPTION, say.LABELS),
+            Table("outcomes", "Outcomes", drop_constant(metrics.rule_outcomes(run)), say.CAPTION, say.LABELS),
             *((Table("seat_tests", "Joint tests that all seats are equal", tests,
                      "One strategy in all seats. A small p speaks against equal seats.",
                      {**say.LABELS, "outcome": "of", "statistic": "F"}),) if len(tests) else ()),

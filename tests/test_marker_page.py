@@ -45,13 +45,13 @@ def report(written: Written) -> Report:
 
 def test_the_answer_leads_with_the_effects(swept: Run, report: Report) -> None:
     first, limit = report.answer
-    starting = (
-        r"Starting a round changes win share and score of good by \+[\d.]+ ± [\d.]+ percentage points and \+[\d.]+ ±"
-    )
-    taking = "Taking the marker where something else can be done changes those of good by "
-    assert re.match(rf"{starting} [\d.]+ points at 2 and .* at 3 players\. {taking}", first)
-    assert "fixed price in points at which it changes no win share is" in first
-    assert "effects" in limit
+    starting = r"Starting a round changes the win share of good by \+[\d.]+ ± [\d.]+ at 2 and .* at 3 players, and "
+    taking = r"taking the marker where something else can be done by .* players \(percentage points\)\."
+    assert re.fullmatch(rf"{starting}{taking}", first)
+    assert limit.startswith("The fixed price in points at which taking changes no win share is ")
+    assert "these are effects" in limit
+    for section in report.sections[:2]:
+        assert re.search(r"In points .* worth .* ± [\d.]+ at 2 and .* at 3 players to good\.", section.text[0])
     frame = metrics.tempo_values(swept, ("players", "spec"))
     row = frame[(frame["rules"] == "standard") & (frame["spec"] == "good") & (frame["players"] == 3)]
     row = row[row["outcome"] == "win_share"].iloc[0]

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -34,7 +35,8 @@ from azulsim.report import Plot, Report, Section, Table, Written, build_report, 
 from azulsim.report.games import choose_game, read_game
 from azulsim.report.page import make_csv, make_json, write_page
 from azulsim.report.style import assign_looks
-from azulsim.report.words import clean_label, format_estimate
+from azulsim.report.words import clean_label, format_estimate, format_short
+from azulsim.stats.intervals import NO_VARIATION, ONE_CLUSTER
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -257,7 +259,16 @@ def test_estimates_are_worded_with_their_interval() -> None:
     assert format_estimate(share) == "35.9 % (34.1 to 37.7)" or format_estimate(share) == "36 % (34 to 38)"
     points = {"estimate": -1.25, "low": -1.4, "high": -1.1, "unit": "points"}
     assert format_estimate(points, signed=True) == "\u22121.25 points (\u22121.40 to \u22121.10)"
-    assert format_estimate({**points, "low": np.nan, "high": np.nan}).startswith("\u22121.25 points")
+    alone = {**points, "low": np.nan, "high": np.nan, "note": ONE_CLUSTER}
+    assert format_estimate(alone) == "\u22121.25 points (no interval)"
+    assert format_estimate({**alone, "estimate": 1.0, "note": NO_VARIATION}) == "1 point (the same in every deal)"
+
+
+def test_short_estimates_tell_lopsided_intervals_by_their_ends() -> None:
+    even = {"estimate": 0.359, "low": 0.341, "high": 0.377, "unit": "share"}
+    assert format_short(even) == ("35.9", "± 1.8")
+    assert format_short({**even, "estimate": 1.0, "low": 0.03, "high": 1.0}) == ("100", "(3 to 100)")
+    assert format_short({**even, "low": np.nan, "high": np.nan}) == ("36", "")
 
 
 def test_run_with_games_only_still_has_its_reports(tmp_path: Path) -> None:
@@ -274,9 +285,34 @@ def test_self_play_alone_has_nothing_to_rank(tmp_path: Path) -> None:
     assert "nothing to rank" in written.answer
 
 
+ODD = {
+    "a wrong plural": r"\b1 (deals|games|points|pairs|others|tables)\b",
+    "no number": r"\bnan\b|\binf\b|\u2013 (deal|point|%)",
+    "a hole": r"\(\s*\)|\s[,;.]|  |: ?\.",
+    "too much said": r"surely|clearly ahead of [1-9]|below .* could not have been seen.*\b0\.0 percentage",
+}
+SMALL = ("seats", "luck", "balance", "whatif", "marker", "player_count", "ranking", "fingerprints", "strategy")
+
+
+@pytest.mark.parametrize("lineups", [[("a", "b")], [("a", "a"), ("a", "a", "a")]])
+@pytest.mark.parametrize("deals", [1, 2])
+def test_a_deal_or_two_read_well(lineups: list[tuple[str, ...]], deals: int, tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path / "run", lineups, skills={"a": 0.0, "b": 0.0}, deals=deals)
+    run = read_run(folder)
+    for name in SMALL:
+        report = make_report(load_module(find("reports", name)), run)
+        said = [*report.answer, *(text for section in report.sections for text in (*section.text, section.note))]
+        said += [item.caption for section in report.sections for item in section.items]
+        for text in said:
+            assert not [what for what, pattern in ODD.items() if re.search(pattern, text)], text
+        assert all(sentence.endswith(".") and ". " not in sentence for sentence in report.answer), report.answer
+
+
 def test_one_deal_makes_a_page_too(tmp_path: Path) -> None:
     folder = synthetic.write_run(tmp_path / "run", [("a", "b")], skills={"a": 0.0, "b": 0.0}, deals=1)
-    assert Page(build_report(folder).page).text
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Page(build_report(folder).page).text
 
 
 def test_several_rules_are_told_apart(tmp_path: Path) -> None:
@@ -305,9 +341,15 @@ def test_reports_of_a_run_that_was_killed_say_so_on_top(kept: set[int], tmp_path
         (folder / "commits" / f"c{cell:05d}-d0000000000.json").unlink()
     written = build_report(folder)
     page = Page(written.page)
-    note = f"{len(kept)} of 4 shards: the run is not finished; go on with: azulsim resume RUN"
-    assert note in page.text
-    assert page.text.index(note) < page.text.index(written.reports[0].answer[0])
+    seatings = [1, 1, 2, 3]
+    games = 15 * sum(seatings[cell] for cell in kept)
+    there = f"{games} of {15 * sum(seatings)} games are here ({len(kept)} of 4 shards"
+    note = f"Not finished: {there}: the run is not finished"
+    assert written.answer.startswith(note)
+    assert page.source.index(f"{note}; go on with: azulsim resume RUN).") < page.source.index("<h1")
+    played = "0 to 15" if kept & {0, 2} else "0"
+    assert f"2 players: {played} of 15" in page.text
+    assert f"15 deals a player count, {games} games" in written.reports[0].answer[1]
     ratings = metrics.ratings(read_run(folder))
     assert set(ratings["players"]) == {len(lineups[cell]) for cell in kept if cell > 1}
 

@@ -177,9 +177,8 @@ def _format_values(answer: MarkerValue) -> str:
 def _format(frame: pd.DataFrame, key: Any, *, signed: bool = False) -> str:
     if key not in frame.index:
         return "-"
-    value, half = format_short(frame.loc[key], signed=signed)
-    unit = "" if signed else " %"
-    return f"{value} ± {half}{unit}" if half else f"{value}{unit}"
+    value, interval = format_short(frame.loc[key], signed=signed)
+    return f"{value}{'' if signed else ' %'} {interval}".strip()
 
 
 def _format_prices(prices: pd.DataFrame) -> str:
@@ -191,6 +190,9 @@ def _format_prices(prices: pd.DataFrame) -> str:
 
 
 def _describe_controls(controls: pd.DataFrame) -> str:
-    wrong = controls[controls["verdict"] == "differs"]
-    text = f"controls: {len(controls) - len(wrong)} of {len(controls)} hold"
-    return f"{text}; not: {', '.join(dict.fromkeys(wrong['control']))}" if len(wrong) else text
+    by_verdict = {verdict: list(dict.fromkeys(rows["control"])) for verdict, rows in controls.groupby("verdict")}
+    n_held = int(controls["verdict"].isin(["exact", "agrees"]).sum())
+    parts = [f"controls: {n_held} of {len(controls)} hold"]
+    for verdict, words in {"differs": "not", "open": "not to be told from so few deals"}.items():
+        parts += [f"{words}: {', '.join(by_verdict[verdict])}"] if verdict in by_verdict else []
+    return "; ".join(parts)

@@ -22,6 +22,7 @@ from azulsim.log import Run, read_run
 from azulsim.report.memory import collect_seldom
 from azulsim.report.model import Report
 from azulsim.report.page import Written, write_page
+from azulsim.report.shared import count_deals_of_cells
 
 DEFAULT = ("player_count", "marker", "ranking")
 """Reports of a run whose experiment names none."""
@@ -132,9 +133,6 @@ def _name_folder(name: str, options: Mapping[str, str]) -> str:
 def describe_run(run: Run, name: str = "", options: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return where the numbers of a report come from; no times and no paths, so that pages repeat to the byte."""
     manifest = run.manifest
-    deals: dict[int, set[int]] = {}
-    for cell in manifest.cells:
-        deals.setdefault(cell.players, set()).add(cell.deals)
     described = {
         "experiment": manifest.name,
         "question": manifest.question,
@@ -144,11 +142,11 @@ def describe_run(run: Run, name: str = "", options: Mapping[str, str] | None = N
         "games": f"{run.n_games:,}",
         "moves": f"{run.n_moves:,}",
         "cells": f"{len(manifest.cells):,}",
-        "deals a cell": {f"{n} players": _span(found) for n, found in sorted(deals.items())},
+        "deals a cell": count_deals_of_cells(run),
         "strategies": {spec: _source(manifest.sources, spec) for spec in manifest.specs},
         "log": manifest.log,
         "content hashes": {table: digest[:16] for table, digest in run.hashes.items()},
-        "unfinished": run.describe_gap("RUN"),
+        "unfinished": _describe_gap(run),
         "failed games": f"{run.describe_failures()}. {COUNTS_DEFECTS if run.n_forfeits else MAY_BIAS}"
         if run.n_failures
         else "",
@@ -197,9 +195,12 @@ def main(module_name: str, arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _span(counts: set[int]) -> str:
-    low, high = min(counts), max(counts)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+def _describe_gap(run: Run) -> str:
+    """Say first of all how much of an unfinished run is here; empty if it is complete."""
+    if run.is_complete:
+        return ""
+    planned = sum(cell.deals * len(cell.seatings) for cell in run.manifest.cells)
+    return f"Not finished: {run.n_games:,} of {planned:,} games are here ({run.describe_gap('RUN')})."
 
 
 def _source(sources: dict[str, str], spec: str) -> str:

@@ -15,12 +15,12 @@ from azulsim.log import Run
 from azulsim.report import figures
 from azulsim.report import shared as say
 from azulsim.report.model import Plot, Section, Table
-from azulsim.report.words import format_short, join_words
+from azulsim.report.words import capitalize, format_short, join_words, uncapitalize
 
 BY = ("players", "spec")
 LIMIT = (
     "These are effects, but for these strategies: games are continued by those who play them, and better players may "
-    "make more, or less, of the start."
+    "make more, or less, of the start"
 )
 READING = (
     "Tempo is what starting a round is worth, the marker paid for. The value of a decision is what taking the marker "
@@ -54,7 +54,6 @@ LABELS = {
     "immediate": "taking scores at once",
     "variant": "whose start, against whose start",
 }
-CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 VARIANTS: dict[str, dict[str, Any]] = {
     "all players, against the others (primary)": {},
     "starters of the game, against the others": {"holder_only": True},
@@ -72,9 +71,11 @@ SPLITS = {
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page: sentences of the answer, their numbers, and sections."""
+    """A part of a page: the two sentences of the answer, their numbers, and sections."""
 
     answer: str = ""
+    limit: str = ""
+    """What the answer does not cover, without a full stop: how many deals were seen follows."""
     numbers: Mapping[str, Any] = field(default_factory=dict)
     sections: tuple[Section, ...] = ()
 
@@ -84,43 +85,51 @@ def describe_probes(run: Run, looks: figures.Looks, order: Sequence[str]) -> Par
 
     `order` lists the strategies; the answer is about the first of which there is something to tell.
     """
-    sentences: list[str] = []
+    said: list[str] = []
     numbers: dict[str, Any] = {}
     sections: list[Section] = []
+    limit = LIMIT
     if metrics.has_probes(run, "tempo"):
         tempo = metrics.tempo_values(run, BY)
-        words, found = _describe_values(say.keep_first_rules(tempo), order, "tempo")
-        sentences.append(f"Starting a round changes win share and score of {words}.")
-        numbers |= found
-        sections.append(_show_tempo(run, tempo, looks))
+        best, mine = _keep_best(say.keep_first_rules(tempo), order)
+        said.append(f"starting a round changes the win share of {best} by {_join_values(mine, 'win_share')}")
+        numbers |= {"tempo_strategy": best, **say.list_numbers(mine, "tempo_{outcome}_{players}_players")}
+        sections.append(
+            _show_tempo(run, tempo, looks, f"In points it is worth {_join_values(mine, 'score')} to {best}.")
+        )
     if metrics.has_probes(run, "decision"):
         values, prices = metrics.decision_values(run, BY), metrics.fair_prices(run, BY)
         shown = say.keep_first_rules(values)
-        words, found = _describe_values(shown[shown["part"] == "value"], order, "decision")
-        fair, more = _describe_prices(prices, order)
-        what = "those" if sentences else "win share and score"
-        sentences.append(f"Taking the marker where something else can be done changes {what} of {words}{fair}.")
-        numbers |= found | more
-        sections += [_show_values(run, values, looks), _show_judgement(run, looks)]
+        best, mine = _keep_best(shown[shown["part"] == "value"], order)
+        whose = "" if best == numbers.get("tempo_strategy") else f" changes the win share of {best}"
+        taken = f"taking the marker where something else can be done{whose} by"
+        said.append(f"{taken} {_join_values(mine, 'win_share')}")
+        numbers |= {"decision_strategy": best, **say.list_numbers(mine, "decision_{outcome}_{players}_players")}
+        points = f"In points taking is worth {_join_values(mine, 'score')} to {best}."
+        sections += [_show_values(run, values, looks, points), _show_judgement(run, looks)]
         if len(prices):
             sections.append(_show_prices(run, values, prices, looks))
+            fair, more = _describe_prices(prices, order)
+            numbers |= more
+            limit = f"{fair}; {uncapitalize(LIMIT)}" if fair else LIMIT
     if sections:
         sections.append(_show_controls(run))
-    return Part(" ".join(sentences), numbers, tuple(sections))
+    answer = f"{capitalize(', and '.join(said))} (percentage points)." if said else ""
+    return Part(answer, limit, numbers, tuple(sections))
 
 
-def _describe_values(frame: pd.DataFrame, order: Sequence[str], name: str) -> tuple[str, dict[str, Any]]:
-    """Say the values in win share and points of the first strategy, by player count."""
+def _keep_best(frame: pd.DataFrame, order: Sequence[str]) -> tuple[str, pd.DataFrame]:
+    """Return the first strategy of which there are values, and its rows."""
     best = next(spec for spec in order if (frame["spec"] == spec).any())
-    parts = []
-    numbers: dict[str, Any] = {f"{name}_strategy": best}
-    for players, rows in frame[frame["spec"] == best].groupby("players", sort=True):
-        by_outcome = {row["outcome"]: row for _, row in rows.iterrows()}
-        said = [" ± ".join(format_short(by_outcome[outcome], signed=True)) for outcome in ("win_share", "score")]
-        parts.append(f"{said[0]} percentage points and {said[1]} points at {players}")
-        for outcome, row in by_outcome.items():
-            numbers[f"{name}_{outcome}_{players}_players"] = _list_numbers(row)
-    return f"{best} by {join_words(parts)} players", numbers
+    return best, frame[frame["spec"] == best].sort_values("players", kind="stable")
+
+
+def _join_values(rows: pd.DataFrame, outcome: str) -> str:
+    """Say the values of an outcome by player count: `+6 ± 4 at 2 and +5 ± 3 at 3 players`."""
+    mine = rows[rows["outcome"] == outcome]
+    values = [(*format_short(row, signed=True), row["players"]) for row in mine.to_dict("records")]
+    parts = [f"{value} {interval or '(no interval)'} at {players}" for value, interval, players in values]
+    return f"{join_words(parts)} players"
 
 
 def _describe_prices(prices: pd.DataFrame, order: Sequence[str]) -> tuple[str, dict[str, Any]]:
@@ -129,26 +138,23 @@ def _describe_prices(prices: pd.DataFrame, order: Sequence[str]) -> tuple[str, d
     rows = prices[(prices["spec"] == best) & (prices["outcome"] == "win_share")].drop_duplicates("players")
     if rows.empty:
         return "", {}
-    parts = [f"{row['text']} at {row['players']}" for _, row in rows.iterrows()]
-    numbers = {f"fair_price_{row['players']}_players": _list_numbers(row) for _, row in rows.iterrows()}
-    return f"; the fixed price in points at which it changes no win share is {join_words(parts)} players", numbers
-
-
-def _list_numbers(row: pd.Series) -> dict[str, Any]:
-    return {name: row[name] for name in ("estimate", "low", "high", "n_deals", "mde") if name in row}
+    parts = [f"{text} at {join_words(same['players'].map(str))}" for text, same in rows.groupby("text", sort=False)]
+    text = f"The fixed price in points at which taking changes no win share is {join_words(parts)} players"
+    return text, say.list_numbers(rows, "fair_price_{players}_players")
 
 
 def _plot(name: str, title: str, draw: Callable[..., Figure], caption: str) -> Plot:
     return Plot(name, title, lambda narrow: draw(narrow=narrow), caption)
 
 
-def _show_tempo(run: Run, tempo: pd.DataFrame, looks: figures.Looks) -> Section:
-    """Show what it is worth to start a round."""
+def _show_tempo(run: Run, tempo: pd.DataFrame, looks: figures.Looks, points: str) -> Section:
+    """Show what it is worth to start a round; `points` says it in points."""
     by_round = metrics.tempo_values(run)
     shown = say.keep_first_rules(by_round)
     plots = []
     for outcome, title in {"win_share": "win share", "score": "score"}.items():
-        rows = say.keep_common(shown[shown["outcome"] == outcome])
+        every = shown[shown["outcome"] == outcome]
+        rows = say.keep_common(every)
         panels = say.split_players(rows)
         draw = partial(
             figures.draw_lines,
@@ -161,7 +167,7 @@ def _show_tempo(run: Run, tempo: pd.DataFrame, looks: figures.Looks) -> Section:
             references=dict.fromkeys(panels, 0.0),
             share_y=True,
         )
-        caption = f"Dashed: no effect. {say.RARE} {say.describe_evidence(rows)}"
+        caption = f"Dashed: no effect. {say.describe_common(rows, every)}"
         plots.append(
             _plot(f"tempo_{outcome}", f"What it is worth to start a round: change of the {title}", draw, caption)
         )
@@ -178,12 +184,13 @@ def _show_tempo(run: Run, tempo: pd.DataFrame, looks: figures.Looks) -> Section:
         "What it is worth to start a round (an effect)",
         (
             "At the start of each round the game goes on once with each player as the starter, on the same deals and "
-            "decisions; nobody's floor line is touched. This is the worth of the start alone, the marker paid for.",
+            "decisions; nobody's floor line is touched. This is the worth of the start alone, the marker paid for. "
+            f"{points}",
         ),
         (
             *plots,
-            Table("tempo", "Tempo, over all rounds that are begun", tempo, CAPTION, LABELS, signed=True),
-            Table("tempo_by_round", "Tempo by round", by_round, f"Rounds from 8 on are together. {CAPTION}", LABELS,
+            Table("tempo", "Tempo, over all rounds that are begun", tempo, say.CAPTION, LABELS, signed=True),
+            Table("tempo_by_round", "Tempo by round", by_round, f"Rounds from 8 on are together. {say.CAPTION}", LABELS,
                   signed=True),
             Table("tempo_variants", "Other ways to ask", variants,
                   "The primary one is that of the page. At two players the next seat is the only other one.",
@@ -192,8 +199,8 @@ def _show_tempo(run: Run, tempo: pd.DataFrame, looks: figures.Looks) -> Section:
     )  # fmt: skip
 
 
-def _show_values(run: Run, values: pd.DataFrame, looks: figures.Looks) -> Section:
-    """Show what it is worth to take the marker, and of what parts that is made."""
+def _show_values(run: Run, values: pd.DataFrame, looks: figures.Looks, points: str) -> Section:
+    """Show what it is worth to take the marker, and of what parts that is made; `points` says it in points."""
     shown = say.keep_first_rules(values)
     shares = shown[shown["outcome"] == "win_share"]
     panels = {
@@ -208,22 +215,30 @@ def _show_values(run: Run, values: pd.DataFrame, looks: figures.Looks) -> Sectio
     by_key = {key: metrics.decision_values(run, (*BY, key)) for key in SPLITS}
     rounds = say.keep_first_rules(by_key["round"])
     rounds = rounds[(rounds["part"] == "value") & (rounds["outcome"] == "win_share")]
-    rounds = say.keep_common(rounds)
-    round_panels = say.split_players(rounds)
+    common = say.keep_common(rounds)
+    has_rounds = bool((common.groupby(["players", "spec"], observed=True).size() > 1).any())
+    round_panels = say.split_players(common)
     draw_rounds = partial(
         figures.draw_lines, round_panels, "round", looks, x_label="round", height=2.4, signed=True,
         references=dict.fromkeys(round_panels, 0.0), share_y=True,
     )  # fmt: skip
+    by_round = _plot(
+        "decisions_by_round",
+        "The same by round",
+        draw_rounds,
+        f"Dashed: no effect. {say.describe_common(common, rounds)}",
+    )
     splits = [
         Table(f"decisions_by_{key}", f"By {words}", by_key[key][by_key[key]["part"] != "rest"],
-              f"The rest is the difference of the two. {CAPTION}", LABELS, signed=True)
+              f"The rest is the difference of the two. {say.CAPTION}", LABELS, signed=True)
         for key, words in SPLITS.items()
     ]  # fmt: skip
     return Section(
         "What it is worth to take the marker (an effect)",
         (
             "Where the marker lies in a center with tiles, and another move is possible too, the strategy's best "
-            "taking move is compared with its best other move. Value = tempo part + the rest.",
+            "taking move is compared with its best other move. Value = tempo part + the rest. "
+            f"{points}",
             "Where taking scores equal at once, price and tiles of the two moves are even, as far as the round goes: "
             "what is left is the start, what others are denied, and how the board stands afterwards.",
         ),
@@ -234,15 +249,17 @@ def _show_values(run: Run, values: pd.DataFrame, looks: figures.Looks) -> Sectio
                 draw,
                 f"Dashed: no effect. {say.describe_evidence(shares)}",
             ),
-            _plot(
-                "decisions_by_round",
-                "The same by round",
-                draw_rounds,
-                f"Dashed: no effect. {say.RARE} {say.describe_evidence(rounds)}",
-            ),
-            Table("decisions", "Value of taking, and its parts", values, CAPTION, LABELS, signed=True),
+            *((by_round,) if has_rounds else ()),
+            Table("decisions", "Value of taking, and its parts", values, say.CAPTION, LABELS, signed=True),
             *splits,
-            Table("decisions_by_game", "The same, every game weighing the same", weights, CAPTION, LABELS, signed=True),
+            Table(
+                "decisions_by_game",
+                "The same, every game weighing the same",
+                weights,
+                say.CAPTION,
+                LABELS,
+                signed=True,
+            ),
         ),
     )
 
@@ -273,10 +290,10 @@ def _show_judgement(run: Run, looks: figures.Looks) -> Section:
             ),
             Table("right", "Decisions in which taking is right", signs.drop(columns="reliability"),
                   "By what the decision is judged: columns. Noise ignored: of the values as seen. Where values do not "
-                  f"vary beyond their noise, nothing can be told. {CAPTION}", LABELS),
+                  f"vary beyond their noise, nothing can be told. {say.CAPTION}", LABELS),
             Table("losses", "What the strategy loses by deciding as it does",  losses,
                   "Low: one half of the continuations chooses, the other values, so that noise gains nothing. High: "
-                  f"all do both, which noise inflates. {CAPTION}", LABELS, signed=True),
+                  f"all do both, which noise inflates. {say.CAPTION}", LABELS, signed=True),
         ),
     )  # fmt: skip
 
@@ -326,7 +343,10 @@ def _show_controls(run: Run) -> Section:
     controls = metrics.probe_controls(run)
     wrong = int((controls["verdict"] == "differs").sum())
     kept = [name for name in controls if name not in ("rules", "spec") or controls[name].astype(bool).any()]
+    n_open = int((controls["verdict"] == "open").sum())
     verdict = "All hold." if not wrong else f"{wrong} of {len(controls)} do not hold: read the page with care."
+    if n_open and not wrong:
+        verdict = f"{n_open} of {len(controls)} cannot be told from so few deals, the others hold."
     return Section(
         "Controls",
         (
@@ -350,7 +370,7 @@ def _show_controls(run: Run) -> Section:
                 metrics.arm_correlations(run, BY),
                 "Correlation between the arms over the continuations of a root: about that part of the games is saved "
                 "by letting all arms have the same luck. Near 0, other luck in each arm would have told as much. "
-                f"{CAPTION}",
+                f"{say.CAPTION}",
                 LABELS,
             ),
         ),

@@ -74,8 +74,10 @@ class Written:
 
     @property
     def answer(self) -> str:
-        """The answers of all reports, as plain lines."""
-        return "\n".join(f"{report.title}: {' '.join(report.answer)}" for report in self.reports)
+        """The answers of all reports, as plain lines; before them, if the run is not finished, a line that says so."""
+        gap = self.reports[0].provenance.get("unfinished")
+        answers = [f"{report.title}: {' '.join(report.answer)}" for report in self.reports]
+        return "\n".join([gap, *answers] if gap else answers)
 
 
 @collect_seldom()
@@ -260,7 +262,7 @@ class _Cell:
     text: str
     sort: str
     minor: str = ""
-    """What follows in smaller type, such as the half-width."""
+    """What follows in smaller type, such as the interval."""
     hint: str = ""
 
 
@@ -341,7 +343,7 @@ def _join_keys(frame: pd.DataFrame, keys: Sequence[str]) -> npt.NDArray[np.int64
 def _estimate_cell(row: pd.Series | None, *, signed: bool) -> _Cell:
     if row is None or not math.isfinite(row["estimate"]):
         return _Cell(MISSING, "", hint="" if row is None else str(row.get("note", "")))
-    value, half = format_short(row, signed=signed)
+    value, interval = format_short(row, signed=signed)
     scale = 100 if row["unit"] == "share" else 1
     digits = decimals_for(float(row["se"]) * scale) + 1 if row["se"] > 0 else 2
     hint = str(row.get("note", ""))
@@ -349,7 +351,7 @@ def _estimate_cell(row: pd.Series | None, *, signed: bool) -> _Cell:
         low, high = (format_number(float(row[end]) * scale, digits) for end in ("low", "high"))
         seen = format_number(float(row["mde"]) * scale, digits)
         hint = f"{low} to {high}; smallest detectable {seen}" + (f"; {hint}" if hint else "")
-    return _Cell(value, repr(float(row["estimate"])), f"\u00b1\u202f{half}" if half else "", hint)
+    return _Cell(value, repr(float(row["estimate"])), interval, hint)
 
 
 # JSON

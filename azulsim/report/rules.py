@@ -10,7 +10,7 @@ import pandas as pd
 
 from azulsim.metrics.whatif import RETUNED
 from azulsim.report.shared import LABELS
-from azulsim.report.words import MINUS, format_number, join_words
+from azulsim.report.words import MINUS, capitalize, format_number, join_words
 
 ALPHA = 0.05
 NEAR_ZERO = 0.1
@@ -29,7 +29,9 @@ def count_seen(rows: pd.DataFrame) -> int:
 
 def say_luck(differences: pd.DataFrame) -> str:
     """Say in half a sentence what the common deals saved, in the median, for fixed and for re-tuned play."""
-    saved = differences.groupby("tuning", sort=False)["saved"].median()
+    saved = differences.groupby("tuning", sort=False)["saved"].median().dropna()
+    if saved.empty:
+        return "what common deals saved cannot be told"
     parts = [
         f"{_say_saved(value)}{f' with {tuning} play' if len(saved) > 1 else ''}"
         for tuning, value in saved.astype(float).items()
@@ -45,12 +47,12 @@ def describe_luck(differences: pd.DataFrame) -> str:
     """Say what the common deals saved, and why it may be little."""
     known = differences.dropna(subset=["correlation"])
     if known.empty:
-        return "Nothing varied by which to judge what the common deals saved."
+        return "Nothing varied from deal to deal by which to judge what the common deals saved."
     said, correlation = say_luck(differences), known["correlation"]
     if "next to nothing" in said:
         said += ", since one move played otherwise makes another game"
     low, middle, high = (format_number(float(found), 2) for found in correlation.quantile([0, 0.5, 1]))
-    return f"{said[:1].upper()}{said[1:]} (correlations from {low} to {high}, {middle} in the median)."
+    return f"{capitalize(said)} (correlations from {low} to {high}, {middle} in the median)."
 
 
 def describe_tuning(differences: pd.DataFrame) -> str:

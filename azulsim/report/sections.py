@@ -13,7 +13,6 @@ from azulsim.report import shared as say
 from azulsim.report.model import Plot, Section, Table
 from azulsim.report.words import format_p
 
-TABLE_CAPTION = "The mean and half the width of its 95 % interval; hold the pointer over a number for more."
 LABELS = {
     **say.LABELS,
     "leader_wins": "the leader wins",
@@ -71,7 +70,7 @@ def make_seats_section(seats: pd.DataFrame, tests: pd.DataFrame, looks: figures.
                 lambda narrow: draw(narrow=narrow),
                 say.describe_evidence(shown),
             ),
-            Table("seats", "Win share by seat", seats, TABLE_CAPTION, LABELS),
+            Table("seats", "Win share by seat", seats, say.CAPTION, LABELS),
             Table("seat_tests", "Joint tests that all seats are equal", tests, "A small p speaks against equal seats.",
                   {**LABELS, "outcome": "of", "statistic": "F"}),
         ),
@@ -83,8 +82,8 @@ def make_standings_section(run: Run, lineups: metrics.Lineups) -> Section:
     """Show how those win who lead after a round, and how often the lead changes."""
     looks = say.make_looks(run)
     standings = metrics.standings(run, lineups=lineups)
-    shown = say.keep_first_rules(standings)
-    shown = say.keep_common(shown[shown["outcome"] == "leader_wins"])
+    every = say.keep_first_rules(standings).query("outcome == 'leader_wins'")
+    shown = say.keep_common(every)
     panels = say.split_players(shown)
     fair = {title: 1 / int(rows["players"].iloc[0]) for title, rows in panels.items()}
     draw = partial(
@@ -100,11 +99,11 @@ def make_standings_section(run: Run, lineups: metrics.Lineups) -> Section:
         ),
         (
             Plot("leader", "Win share of the leader, by round (dashed: the fair share)",
-                 lambda narrow: draw(narrow=narrow), f"{say.RARE} {say.describe_evidence(shown)}"),
-            Table("standings", "Who leads, who is last, and by how much", standings.drop(columns="fair"), TABLE_CAPTION,
+                 lambda narrow: draw(narrow=narrow), say.describe_common(shown, every)),
+            Table("standings", "Who leads, who is last, and by how much", standings.drop(columns="fair"), say.CAPTION,
                   LABELS),
             Table("lead_changes", "Changes of the lead, and the bonuses of the end",
-                  metrics.lead_changes(run, lineups=lineups), TABLE_CAPTION, LABELS),
+                  metrics.lead_changes(run, lineups=lineups), say.CAPTION, LABELS),
         ),
     )  # fmt: skip
 
@@ -132,9 +131,9 @@ def make_variance_section(run: Run) -> Section | None:
         (
             Plot("variance", "Variance of the win share, by line-up", lambda narrow: draw(narrow=narrow),
                  say.describe_evidence(shown)),
-            Table("variance", "Win share: all line-ups together", pooled, TABLE_CAPTION, LABELS),
-            Table("variance_margin", "Margin: all line-ups together", margin, TABLE_CAPTION, LABELS),
-            Table("variance_lineups", "Win share: each line-up", each, TABLE_CAPTION, LABELS),
+            Table("variance", "Win share: all line-ups together", pooled, say.CAPTION, LABELS),
+            Table("variance_margin", "Margin: all line-ups together", margin, say.CAPTION, LABELS),
+            Table("variance_lineups", "Win share: each line-up", each, say.CAPTION, LABELS),
         ),
     )  # fmt: skip
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 
 from azulsim import metrics
 from azulsim.log import Run
+from azulsim.log.read import format_count
 from azulsim.metrics import Lineups, list_cells
 from azulsim.report.style import Look, assign_looks
-from azulsim.report.words import decimals_for, format_number, join_words
+from azulsim.report.words import agree, decimals_for, format_estimate, format_number, join_words
 
+CAPTION = (
+    "The mean with its 95 % interval, as half its width or, where it is lopsided, by its ends; hold the pointer over a "
+    "number for more."
+)
 LABELS = {
     "score": "score",
     "winner_score": "winner's score",
@@ -141,36 +148,100 @@ def order_specs(frame: pd.DataFrame) -> list[str]:
 def describe_evidence(frame: pd.DataFrame) -> str:
     """Say what a figure was seen from: interval, deals, and the smallest difference it could have shown."""
     frame = frame[frame["n_deals"] > 0]
-    text = f"95 % intervals over {_span(frame['n_deals'].min(), frame['n_deals'].max(), 0)} deals"
+    if not frame["low"].notna().any():
+        return "No intervals: for those it takes more deals."
+    text = f"95 % intervals over {_count(frame['n_deals'], 'deal')}"
     parts = []
     for unit, rows in frame[frame["mde"] > 0].groupby("unit", sort=False):
         scale, word = (100, "% points") if unit == "share" else (1, str(unit))
         low, high = rows["mde"].min() * scale, rows["mde"].max() * scale
-        parts.append(f"{_span(low, high, decimals_for(low, most=3))} {word}")
+        span = _span(low, high, decimals_for(low, most=3))
+        parts.append(f"{span} {agree(span, word)}")
     return f"{text}; smallest detectable difference {join_words(parts)}." if parts else f"{text}."
 
 
 def keep_common(frame: pd.DataFrame) -> pd.DataFrame:
     """Keep the rows that enough deals stand behind to be drawn; the others would only stretch the axes."""
-    most = float(frame["n_deals"].max()) if len(frame) else 0.0
-    return frame.loc[frame["n_deals"] >= min(max(FEWEST_DEALS, 0.05 * most), most)]
+    return frame.loc[frame["n_deals"] >= max(_find_fewest(frame), 1)]
 
 
-FEWEST_DEALS = 20
-"""Points seen in fewer deals, or in fewer than 5 % of the most seen point's, are in tables only."""
-RARE = "Points seen in few deals are in the table only."
+def describe_common(shown: pd.DataFrame, frame: pd.DataFrame) -> str:
+    """Say how many points of a frame are not among those shown, and what these were seen from."""
+    frame = frame[frame["n_deals"] > 0]
+    n = len(frame) - len(shown)
+    left_out = (
+        f"{format_count(n, 'point')} of {len(frame)}, seen in fewer than {format_count(_find_fewest(frame), 'deal')}, "
+        f"{'is' if n == 1 else 'are'} in the table only. "
+    )
+    return f"{left_out if n else ''}{describe_evidence(shown)}"
+
+
+def _find_fewest(frame: pd.DataFrame) -> int:
+    most = int(frame["n_deals"].max()) if len(frame) else 0
+    return min(max(FEWEST_DEALS, math.ceil(COMMON * most)), most)
+
+
+FEWEST_DEALS, COMMON = 20, 0.1
+"""Points seen in fewer deals, or in less than this part of the deals of the most seen point, are in tables only: their
+intervals would be three times as wide."""
 
 
 def count_deals(run: Run) -> str:
     """Say how many deals and games stand behind a report: `1,000 deals a player count, 24,000 games`."""
-    cells = list_cells(run).assign(deals=[cell.deals for cell in run.manifest.cells])
-    deals = cells.groupby("players")["deals"].max()
-    return f"{_span(deals.min(), deals.max(), 0)} deals a player count, {run.n_games:,} games"
+    query = "SELECT count(DISTINCT deal) AS deals FROM games GROUP BY players"
+    deals = run.fetch(query).column("deals").to_pylist()
+    return f"{_count(deals, 'deal')} a player count, {format_count(run.n_games, 'game')}"
+
+
+def count_deals_of_cells(run: Run) -> dict[str, str]:
+    """Say by player count how many deals each cell has played, and of how many if the run is not finished."""
+    played = {cell.index: 0 for cell in run.manifest.cells}
+    for commit in run.commits:
+        played[commit.cell] += commit.n_games // len(run.manifest.cells[commit.cell].seatings)
+    told = {}
+    for players in sorted({cell.players for cell in run.manifest.cells}):
+        cells = [cell for cell in run.manifest.cells if cell.players == players]
+        text = _list_range([played[cell.index] for cell in cells])
+        planned = f" of {_list_range([cell.deals for cell in cells])}"
+        told[f"{players} players"] = text if run.is_complete else text + planned
+    return told
+
+
+NUMBERS = ("estimate", "low", "high", "n_deals", "mde")
+
+
+def pick_numbers(row: Any) -> dict[str, Any]:
+    """Return the numbers of a row of a metric that go with an answer."""
+    return {name: row[name] for name in NUMBERS if name in row}
+
+
+def list_numbers(frame: pd.DataFrame, name: str) -> dict[str, Any]:
+    """Return the numbers of each row under a name made from its columns, such as `score_{players}_players`."""
+    return {
+        name.format_map({str(key): value for key, value in row.items()}): pick_numbers(row)
+        for row in frame.to_dict("records")
+    }
+
+
+def join_players(rows: pd.DataFrame, **options: bool) -> str:
+    """Say estimates by player count, `1 (0 to 2) at 2 and 3 (2 to 4) at 3 players`; options as `format_estimate`."""
+    parts = [f"{format_estimate(row, **options)} at {row['players']}" for row in rows.to_dict("records")]
+    return f"{join_words(parts)} players"
 
 
 def name_specs(specs: Sequence[str], most: int = 4) -> str:
     """Name strategies in a sentence, or count them if they are many."""
     return join_words(specs) if len(specs) <= most else f"{len(specs)} strategies"
+
+
+def _count(numbers: Iterable[int], word: str) -> str:
+    """Say the least and the greatest of some numbers of things: `1 deal`, `9 to 12 deals`."""
+    return f"{_list_range(numbers)} {word}{'' if max(numbers) == 1 else 's'}"
+
+
+def _list_range(numbers: Iterable[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _span(low: float, high: float, decimals: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from azulsim.notation.words import cut_names
+from azulsim.stats.intervals import NO_VARIATION
 
 MINUS = "\u2212"
 MISSING = "\u2013"
@@ -39,27 +40,42 @@ def format_number(value: float | None, decimals: int = 1, *, signed: bool = Fals
 def format_estimate(row: Any, *, signed: bool = False, unit: bool = True) -> str:
     """Say an estimate with its interval: `35.9 % (34.1 to 37.7)`; `row` is a row of a metric's frame.
 
-    A signed share is a difference of shares, so its unit is percentage points.
+    A signed share is a difference of shares, so its unit is percentage points. An estimate without an interval, such
+    as that of one deal, is said to have none.
     """
     value, low, high, decimals = _scaled(row)
     name = {"share": " percentage points" if signed else " %"}.get(row["unit"], f" {row['unit']}") if unit else ""
-    text = format_number(value, decimals, signed=signed) + name
+    text = format_number(value, decimals, signed=signed)
+    text += agree(text, name)
     if not math.isfinite(low):
-        return text
+        return f"{text} ({'the same in every deal' if NO_VARIATION in row.get('note', '') else 'no interval'})"
     return f"{text} ({format_number(low, decimals, signed=signed)} to {format_number(high, decimals, signed=signed)})"
 
 
 def format_short(row: Any, *, signed: bool = False) -> tuple[str, str]:
-    """Return an estimate and its half-width as two short texts, such as `35.9` and `1.8`; empty if there is none."""
+    """Return an estimate and its interval as two short texts; the second is empty if there is no interval.
+
+    `35.9` and `± 1.8`, half the width, or where the interval is lopsided its ends: `98` and `(71 to 100)`.
+    """
     value, low, high, decimals = _scaled(row)
-    half = (high - low) / 2
-    return format_number(value, decimals, signed=signed), format_number(half, decimals) if math.isfinite(half) else ""
+    text, half = format_number(value, decimals, signed=signed), (high - low) / 2
+    if not math.isfinite(half):
+        return text, ""
+    if abs((low + high) / 2 - value) <= LOPSIDED * half:
+        return text, f"± {format_number(half, decimals)}"
+    return text, f"({format_number(low, decimals, signed=signed)} to {format_number(high, decimals, signed=signed)})"
+
+
+LOPSIDED = 0.25
+"""An interval whose middle is farther from the estimate than this part of its half-width is told by its ends."""
 
 
 def _scaled(row: Any) -> tuple[float, float, float, int]:
     scale = 100.0 if row["unit"] == "share" else 1.0
     value, low, high = (float(row[name]) * scale for name in ("estimate", "low", "high"))
-    return value, low, high, decimals_for((high - low) / 4, most=2)
+    if math.isfinite(high - low):
+        return value, low, high, decimals_for((high - low) / 4, most=2)
+    return value, low, high, 0 if value.is_integer() or row["unit"] == "share" else 2
 
 
 def format_p(p: float) -> str:
@@ -81,6 +97,25 @@ def join_words(words: Iterable[str]) -> str:
     """
     items = list(words)
     return items[0] if len(items) == 1 else " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def agree(number: str, unit: str) -> str:
+    """Return a unit as it stands after a number: `point` after 1.
+
+    >>> agree("+1", "points"), agree("1.0", "points")
+    ('point', 'points')
+    """
+    return unit.removesuffix("s") if number.strip("+" + MINUS) == "1" else unit
+
+
+def capitalize(text: str) -> str:
+    """Return a sentence as it begins: its first letter is made a capital, the others stay."""
+    return text[:1].upper() + text[1:]
+
+
+def uncapitalize(text: str) -> str:
+    """Return a sentence as it goes on after a colon or in brackets: its first letter is made small."""
+    return text[:1].lower() + text[1:]
 
 
 def clean(text: str, width: int = 0) -> str:
