@@ -30,7 +30,7 @@ from azulsim.jobs import count_workers
 from azulsim.log import Cell, Commit, Manifest, locate, probing
 from azulsim.log.check import Columns, find_leftovers, find_stray_markers, read_columns, read_failures
 from azulsim.log.manifest import find_gaps, read_commits, read_manifest
-from azulsim.log.read import describe_gap, format_count
+from azulsim.log.read import describe_gap, format_count, list_runs
 from azulsim.notation import GameRecord, Position, Round, draw_text
 from azulsim.rules import Termination
 from azulsim.schema import (
@@ -769,17 +769,8 @@ def _expect_gains(
     return gains
 
 
-def _list_runs() -> npt.NDArray[np.int64]:
-    """Tabulate, for each of 32 rows of five spaces and each space, the length of the run of tiles through it."""
-    runs = np.zeros((32, 5), np.int64)
-    for bits in range(32):
-        text = f"{bits:05b}"[::-1]
-        for space in range(5):
-            runs[bits, space] = 1 + len(text[:space].rpartition("0")[2]) + len(text[space + 1 :].partition("0")[0])
-    return runs
-
-
-_RUNS = _list_runs()
+_RUNS = np.array(list_runs()).reshape(32, 5)
+"""For each row of five spaces, as bits, and each space, the length of the run of tiles through it."""
 
 
 def _expect_walls(tiled: Array, first: Array) -> dict[str, Array]:

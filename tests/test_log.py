@@ -315,6 +315,25 @@ def test_error_in_a_query_on_sound_files_is_the_one_of_duckdb(copy: Path) -> Non
         log.read_run(copy).fetch("SELECT no_such_column FROM games")
 
 
+def test_only_what_is_damaged_is_called_damaged(copy: Path) -> None:
+    """Nothing is deleted and played again for want of memory or of leave to read."""
+    run = log.read_run(copy)
+    run.connection.execute("SET memory_limit = '1MB'")
+    with pytest.raises(duckdb.OutOfMemoryException):
+        run.fetch("SELECT list(hash(a.game + b.ply)) FROM moves a, moves b, moves c")
+    path = sorted((copy / "moves").iterdir())[0]
+    shut = path.with_name("shut")
+    path.rename(shut)
+    path.mkdir()  # what nobody can open as a file
+    run = log.Run(copy, run.manifest, run.commits)
+    with pytest.raises(InputError, match=r"moves/c\d+-d\d+\.parquet: cannot be read: Is a directory") as caught:
+        run.moves()
+    assert "delete" not in str(caught.value)
+    path.rmdir()
+    shut.rename(path)
+    assert len(run.moves())
+
+
 def test_names_in_a_manifest_never_become_paths_or_sql(copy: Path) -> None:
     evil = "x'); DROP VIEW games; --"
     manifest = json.loads((copy / "manifest.json").read_text())

@@ -32,6 +32,14 @@ from azulsim.schema import (
 
 Filters = Mapping[str, Any]
 
+_NOT_OF_THE_FILE = (
+    duckdb.OutOfMemoryException,
+    duckdb.InterruptException,
+    duckdb.InternalException,
+    duckdb.FatalException,
+)
+"""Errors while a file is read that say nothing about the file."""
+
 _SQL_TYPES = {
     "i8": "BIGINT",
     "u1": "UTINYINT",
@@ -57,7 +65,7 @@ _DERIVED = {
 _FROM_SEATS = ("players", "spec")
 
 
-def _list_runs() -> list[int]:
+def list_runs() -> list[int]:
     """Tabulate, for each of 32 rows of five spaces and each space 1 to 5, the length of the run of tiles through it."""
     lengths = []
     for bits in range(32):
@@ -90,8 +98,8 @@ WITH walls AS (
     WHERE ({_ROW_OF_TILE}) > 0
 ), runs AS (
     SELECT *,
-        {_list_runs()}[((wall >> (5 * (row - 1))) & 31) * 5 + col] AS h,
-        {_list_runs()}[({_BITS_DOWN}) * 5 + row] AS v
+        {list_runs()}[((wall >> (5 * (row - 1))) & 31) * 5 + col] AS h,
+        {list_runs()}[({_BITS_DOWN}) * 5 + row] AS v
     FROM tiles
 )
 SELECT game, round, seat, row::UTINYINT AS row, col::UTINYINT AS "column", {list(COLOR_NAMES)}[code + 1] AS color,
@@ -318,15 +326,20 @@ class Run:
             raise self.find_damage() or error from None
 
     def find_damage(self, tables: Iterable[Table] | None = None) -> InputError | None:
-        """Read every file of the given tables (all if left out) and return a complaint about the first damaged one."""
+        """Read every file of the given tables (all if left out) and return a complaint about the first damaged one.
+
+        A file that cannot be opened is complained of as that; that the memory is full is no complaint about a file.
+        """
         for table in tables if tables is not None else (*self.manifest.stored, FAILURES):
             stored = TABLES["rounds"] if table is PLACEMENTS else table
             columns = ", ".join(self._typed(stored, column.name) for column in stored.columns)
             for commit in self.commits:
                 try:
                     self._bare.sql(f"SELECT {columns} FROM {self._stored(stored, [commit])}").to_arrow_table()
+                except _NOT_OF_THE_FILE:
+                    return None
                 except duckdb.Error as error:
-                    return describe_damage(self.path, stored, commit, _first_line(error))
+                    return _describe_unreadable(self.path, stored, commit, _first_line(error))
         return None
 
     @cached_property
@@ -468,6 +481,18 @@ class Run:
             + " --on-failure forfeit" * (manifest.on_failure == "forfeit"),
         ]
         return "\n".join(lines)
+
+
+def _describe_unreadable(folder: Path, table: Table, commit: Commit, reason: str) -> InputError:
+    """Return a complaint about a file of a run that could not be read: damaged, unless it cannot even be opened."""
+    path = table_path(folder, table.name, commit.shard)
+    try:
+        path.open("rb").close()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        return InputError(f"{path}: cannot be read: {error.strerror or error}")
+    return describe_damage(folder, table, commit, reason)
 
 
 def describe_damage(folder: Path, table: Table, commit: Commit, reason: str) -> InputError:
