@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -221,7 +222,9 @@ def test_command_plays_on_a_cluster_and_goes_on_there(
     out = str(tmp_path / "run")
     (tmp_path / "tiny.toml").write_text('lineup = ["greedy", "uniform"]\ndeals = 20\n')
     command(monkeypatch, "run", f"{tmp_path}/tiny.toml", "--cluster", cluster.url, "--out", out, "--json")
-    assert json.loads(capsys.readouterr().out)["failures"] == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["failures"] == 0
+    assert re.search("shard to play, [2-9] workers; ", told.err)
     whole = log.read_run(out)
     (whole.path / "commits" / f"{whole.commits[0].shard}.json").unlink()
     command(monkeypatch, "resume", out, "--cluster", cluster.url)

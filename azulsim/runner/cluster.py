@@ -88,6 +88,7 @@ class Cluster:
         self._counted = -SECONDS_BETWEEN_COUNTS
         self.count = 0
         """Threads of all workers, when they were last counted."""
+        self._count_room()
 
     def spread(self, tasks: Sequence[Task]) -> Generator[Commit, None, None]:
         """Yield the commits of all tasks, as they are finished.
