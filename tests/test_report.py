@@ -646,16 +646,31 @@ def test_tables_sort(browser: Browser, written: Written) -> None:
     table = "Array.from(document.querySelectorAll('table')).find(t => t.tHead && t.tBodies[0].rows.length > 5)"
     column = f"Array.from(({table}).tBodies[0].rows).map(r => r.cells[{{}}].dataset.sort)"
     head = f"({table}).tHead.rows[0].cells[{{}}].querySelector('button').click()"
-    before = browser.evaluate(column.format(2))
-    browser.evaluate(head.format(2))
-    values = [float(text) for text in browser.evaluate(column.format(2)) if text]
+    find = f"Array.from(({table}).tHead.rows[0].cells).findIndex(head => head.dataset.kind === '{{}}')"
+    number, name = (browser.evaluate(find.format(kind)) for kind in ("number", "text"))
+    before = browser.evaluate(column.format(number))
+    browser.evaluate(head.format(number))
+    values = [float(text) for text in browser.evaluate(column.format(number)) if text]
     assert values == sorted(values)
-    browser.evaluate(head.format(2))
-    assert [float(text) for text in browser.evaluate(column.format(2)) if text] == values[::-1]
-    browser.evaluate(head.format(1))
-    names = browser.evaluate(column.format(1))
+    browser.evaluate(head.format(number))
+    assert [float(text) for text in browser.evaluate(column.format(number)) if text] == values[::-1]
+    browser.evaluate(head.format(name))
+    names = browser.evaluate(column.format(name))
     assert names == sorted(names)
     assert len(names) == len(before) > 5
+
+
+def test_a_phone_shows_what_a_row_is_and_its_first_estimate(browser: Browser, written: Written) -> None:
+    browser.open(written.page, width=390)
+    hidden = browser.evaluate(
+        """Array.from(document.querySelectorAll('.table > .scroll')).filter(box => {
+            const cells = Array.from(box.querySelector('tbody tr').cells).filter(cell => cell.offsetWidth > 0);
+            const first = cells.find(cell => cell.querySelector('small'));
+            const end = box.getBoundingClientRect().right + 1;
+            return first && [cells[0], first].some(cell => cell.getBoundingClientRect().right > end);
+        }).map(box => box.getAttribute('aria-label'))"""
+    )
+    assert hidden == []
 
 
 def test_dark_and_light_are_both_readable(browser: Browser, written: Written) -> None:

@@ -14,7 +14,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -254,7 +254,10 @@ class _Heading:
     kind: str
     """How the column is sorted: `number` or `text`."""
     look: str
-    """`number` (set flush right), `name` (text) or `key` (small whole numbers, flush left)."""
+    """How it looks: `number` (set flush right), `name` (text), `key` (small whole numbers, flush left) or `row`
+    (several of the others together, in their place where there is no room)."""
+    is_key: bool = False
+    """True if the column is one of those that a `row` holds together."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +285,26 @@ def _plain_table(table: Table, frame: pd.DataFrame) -> dict[str, Any]:
         [_plain_cell(str(name), row[name], row.get("se", np.nan), table) for name in frame.columns]
         for _, row in frame.iterrows()
     ]
-    return {"headings": headings, "rows": rows}
+    n_keys = next((at for at, heading in enumerate(headings) if heading.look == "number"), 0)
+    return _join_key_columns(headings, rows, n_keys)
+
+
+def _join_key_columns(headings: list[_Heading], rows: list[list[_Cell]], n_keys: int) -> dict[str, Any]:
+    """Put a column in front that holds the first `n_keys` together, if they are several."""
+    if n_keys < 2:
+        return {"headings": headings, "rows": rows}
+    keys = [replace(heading, is_key=True) for heading in headings[:n_keys]]
+    joined = [", ".join(_name_key(*pair) for pair in zip(keys, row[:n_keys], strict=True)) for row in rows]
+    head = _Heading(", ".join(key.text for key in keys), "text", "row")
+    rows = [[_Cell(text, text), *row] for text, row in zip(joined, rows, strict=True)]
+    return {"headings": [head, *keys, *headings[n_keys:]], "rows": rows}
+
+
+def _name_key(heading: _Heading, cell: _Cell) -> str:
+    """Say a key without its heading above it: `2 players`, `round 3`, `greedy`."""
+    if heading.text == "players":
+        return f"{cell.text} players"
+    return cell.text if heading.kind == "text" and cell.text not in ("yes", "no") else f"{heading.text} {cell.text}"
 
 
 def _key_heading(table: Table, name: str, column: pd.Series) -> _Heading:
@@ -330,7 +352,7 @@ def _wide_table(table: Table) -> dict[str, Any]:
         cells = [_plain_cell(name, first[name], np.nan, table) for name in keys]
         cells += [_estimate_cell(by_outcome.get(outcome), signed=table.signed) for outcome in outcomes]
         rows.append([*cells, _plain_cell("n_deals", int(group["n_deals"].max()), np.nan, table)])
-    return {"headings": headings, "rows": rows}
+    return _join_key_columns(headings, rows, len(keys))
 
 
 def _join_keys(frame: pd.DataFrame, keys: Sequence[str]) -> npt.NDArray[np.int64]:
