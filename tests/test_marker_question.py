@@ -90,7 +90,7 @@ def test_the_answer_is_a_table_in_plain_text(tmp_path: Path) -> None:
     lines = str(answer).splitlines()
     assert lines[0].split()[:3] == ["rules", "players", "strategy"]
     assert lines[1].startswith("standard")
-    assert re.search(r"[+−][\d.]+ ± [\d.]+ .* ± [\d.]+ % +8$", lines[1])
+    assert re.search(r"[+−][\d.]+ ± [\d.]+ .*( ± [\d.]+ %| % \([\d.]+ to [\d.]+\)) +8$", lines[1])
     assert "fixed price, in points, at which taking changes no win share:" in lines
     assert lines[-1] == "again: azulsim marker greedy --players 2 --deals 8 --seed 0 --prices 0,2"
 

@@ -178,7 +178,8 @@ def _format(frame: pd.DataFrame, key: Any, *, signed: bool = False) -> str:
     if key not in frame.index:
         return "-"
     value, interval = format_short(frame.loc[key], signed=signed)
-    return f"{value}{'' if signed else ' %'} {interval}".strip()
+    unit = "" if signed else " %"
+    return f"{value} {interval}{unit}" if interval.startswith("±") else f"{value}{unit} {interval}".strip()
 
 
 def _format_prices(prices: pd.DataFrame) -> str:

@@ -66,7 +66,7 @@ def format_short(row: Any, *, signed: bool = False) -> tuple[str, str]:
     return text, f"({format_number(low, decimals, signed=signed)} to {format_number(high, decimals, signed=signed)})"
 
 
-LOPSIDED = 0.25
+LOPSIDED = 0.2
 """An interval whose middle is farther from the estimate than this part of its half-width is told by its ends."""
 
 
