@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     from azulsim.report.page import Written
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
+
+
+class Answer(Protocol):
+    """What `azulsim.questions` answers with: printing it prints a table."""
+
+    @property
+    def run(self) -> Run:
+        """The games behind it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
 
 
 _UsageError: Any = typer.BadParameter.__base__  # the only name by which every version of typer gives it away
@@ -123,6 +134,8 @@ Jobs = Annotated[
     typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, metavar="N", help="Workers; all cores if left out."),
 ]
 Seed = Annotated[int | None, typer.Option(min=0, metavar="N", help="Root of all luck; the same seed, the same games.")]
+SomeSeed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Root of all luck.")]
+PlayerCounts = Annotated[str, typer.Option("--players", metavar="N,N", help="Player counts.")]
 Deals = Annotated[int | None, typer.Option(min=1, metavar="N", help="Deals of each cell: more deals, less doubt.")]
 RulesName = Annotated[
     str | None,
@@ -198,6 +211,15 @@ def print_pages(pages: list[Written]) -> None:
         typer.echo(plain(page.answer))
     for page in pages:
         typer.echo(str(page.page))
+
+
+def print_answer(answer: Answer, *, as_json: bool) -> None:
+    """Print what a question was answered with, and fail if games of it failed."""
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        typer.echo(plain(str(answer)))
+    fail_if_spoiled(answer.run)
 
 
 def plain(text: str) -> str:

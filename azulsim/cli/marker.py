@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from azulsim.cli.app import AsJson, Jobs, Out, Project, RulesName, app, fail_if_spoiled, plain, print_json
+from azulsim.cli.app import AsJson, Jobs, Out, PlayerCounts, Project, RulesName, SomeSeed, app, print_answer
 
 
 @app.command()
 def marker(
     strategies: Annotated[list[str], typer.Argument(metavar="A ...", help="One strategy or more; each in all seats.")],
-    players: Annotated[str, typer.Option(metavar="N,N", help="Player counts.")] = "2",
+    players: PlayerCounts = "2",
     deals: Annotated[int, typer.Option(min=1, metavar="N", help="Deals each strategy plays.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Root of all luck.")] = 0,
+    seed: SomeSeed = 0,
     prices: Annotated[
         str, typer.Option(metavar="A,B,...", help="Fixed prices to play under too, to find the fair one between them.")
     ] = "",
@@ -46,8 +46,4 @@ def marker(
         progress=True,
         page=True,
     )
-    if as_json:
-        print_json(answer.to_dict())
-    else:
-        typer.echo(plain(str(answer)))
-    fail_if_spoiled(answer.run)
+    print_answer(answer, as_json=as_json)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from azulsim.cli.app import AsJson, Jobs, Out, Project, RulesName, app, fail_if_spoiled, print_json
+from azulsim.cli.app import AsJson, Jobs, Out, Project, RulesName, SomeSeed, app, print_answer
 
 
 @app.command()
@@ -14,7 +14,7 @@ def compare(
     strategies: Annotated[list[str], typer.Argument(metavar="A B ...", help="Two strategies or more.")],
     players: Annotated[int, typer.Option(min=2, max=4, help="Players at the table.")] = 2,
     deals: Annotated[int, typer.Option(min=1, metavar="N", help="Deals each line-up plays.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Root of all luck.")] = 0,
+    seed: SomeSeed = 0,
     seatings: Annotated[
         Literal["cyclic", "full"], typer.Option(help="Who sits where: every rotation, or every order.")
     ] = "cyclic",
@@ -46,8 +46,4 @@ def compare(
         progress=True,
         page=True,
     )
-    if as_json:
-        print_json(answer.to_dict())
-    else:
-        typer.echo(str(answer))
-    fail_if_spoiled(answer.run)
+    print_answer(answer, as_json=as_json)

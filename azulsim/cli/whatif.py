@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from azulsim.cli.app import AsJson, Jobs, Out, Project, app, fail_if_spoiled, plain, print_json
+from azulsim.cli.app import AsJson, Jobs, Out, PlayerCounts, Project, SomeSeed, app, print_answer
 
 
 @app.command()
@@ -44,9 +44,9 @@ def whatif(
         list[str] | None,
         typer.Option("--strategy", metavar="SPEC", help="Who plays, in all seats; repeatable. tuned if left out."),
     ] = None,
-    players: Annotated[str, typer.Option(metavar="N,N", help="Player counts.")] = "2",
+    players: PlayerCounts = "2",
     deals: Annotated[int, typer.Option(min=1, metavar="N", help="Deals under each set of rules.")] = 4000,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Root of all luck.")] = 0,
+    seed: SomeSeed = 0,
     retune: Annotated[
         bool, typer.Option("--retune", help="Play strategies tuned to each set of rules too, after a short search.")
     ] = False,
@@ -85,8 +85,4 @@ def whatif(
         progress=True,
         page=True,
     )
-    if as_json:
-        print_json(answer.to_dict())
-    else:
-        typer.echo(plain(str(answer)))
-    fail_if_spoiled(answer.run)
+    print_answer(answer, as_json=as_json)

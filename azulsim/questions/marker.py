@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ from azulsim import metrics
 from azulsim.experiment import make_experiment
 from azulsim.log import Run
 from azulsim.notation import format_rules
-from azulsim.questions.text import align, to_records, write_page
+from azulsim.questions.text import align, choose_rules, name_run, to_records, write_page
 from azulsim.report.words import format_short
-from azulsim.rules import Rules, find_rules
+from azulsim.rules import Rules
 from azulsim.runner import run as play_experiment
 
 BY = ("players", "spec")
@@ -112,9 +111,9 @@ def value_marker(
     RunError
         If the run fails.
     """
-    played = Rules() if rules is None else rules if isinstance(rules, Rules) else find_rules(rules)
+    played = choose_rules(rules)
     data = {
-        "name": f"marker-{datetime.now():%Y%m%d-%H%M%S-%f}"[:-4],
+        "name": name_run("marker"),
         "question": f"What is the starting player marker worth to {', '.join(specs)}?",
         "strategies": tuple(specs),
         "schedule": "self_play",

@@ -6,7 +6,6 @@ import math
 import shlex
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,8 +15,8 @@ from azulsim import metrics
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment
 from azulsim.log import Run
-from azulsim.questions.text import align, format_share, to_records, write_page
-from azulsim.rules import Rules, find_rules
+from azulsim.questions.text import align, choose_rules, format_share, name_run, to_records, write_page
+from azulsim.rules import Rules
 from azulsim.runner import run as play_experiment
 from azulsim.stats import Estimate
 
@@ -118,14 +117,14 @@ def compare(
     if isinstance(specs, str) or len(specs) < 2:
         raise InputError(f"compare {specs!r}: needs two strategies or more, such as greedy uniform")
     experiment = Experiment(
-        name=f"compare-{datetime.now():%Y%m%d-%H%M%S-%f}"[:-4],
+        name=name_run("compare"),
         question=f"Which is better at {players} players: {', '.join(specs)}?",
         strategies=tuple(specs),
         players=(players,),
         deals=deals,
         seed=seed,
         seatings=seatings,
-        rules=rules if isinstance(rules, Rules) else find_rules(rules) if rules is not None else Rules(),
+        rules=choose_rules(rules),
         reports=("ranking",),
     )
     run = play_experiment(experiment, out=out, jobs=jobs, progress=progress, project=project, where="compare")

@@ -6,7 +6,6 @@ import math
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,10 +17,11 @@ from azulsim.errors import InputError
 from azulsim.experiment import Experiment, apply_overrides, make_experiment
 from azulsim.experiment.kinds import vary_rules
 from azulsim.log import Run
+from azulsim.log.read import format_count
 from azulsim.metrics.whatif import RETUNED, find_baseline
 from azulsim.notation import format_rules
-from azulsim.questions.text import align, to_records, write_page
-from azulsim.rules import Rules, find_rules, make_rules
+from azulsim.questions.text import align, choose_rules, name_run, to_records, write_page
+from azulsim.rules import Rules, make_rules
 from azulsim.runner import run as play_experiment
 from azulsim.tune import Search, Tuning, tune
 
@@ -146,7 +146,7 @@ def whatif(
     RunError
         If the run fails.
     """
-    standard = _find_rules(baseline)
+    standard = choose_rules(baseline)
     kinds = _list_rules(standard, changes, rules, vary or solve, values)
     if vary and solve:
         raise InputError(f"vary and solve: {vary} and {solve}: give one of them")
@@ -157,7 +157,7 @@ def whatif(
     if solve:
         details["solve"] = {"key": _full_key(solve), "outcome": named[0], "target": target}
     data = {
-        "name": f"whatif-{datetime.now():%Y%m%d-%H%M%S-%f}"[:-4],
+        "name": name_run("whatif"),
         "question": f"What changes against {metrics.describe_rules(standard)} with "
         f"{'; '.join(metrics.describe_rules(kind) for kind in kinds[1:])}?",
         "strategies": tuple(strategies),
@@ -193,10 +193,6 @@ def whatif(
 # The rules
 
 
-def _find_rules(rules: Rules | str | Path | None) -> Rules:
-    return Rules() if rules is None else rules if isinstance(rules, Rules) else find_rules(rules)
-
-
 def _full_key(key: str) -> str:
     return key if key.startswith("rules.") else f"rules.{key}"
 
@@ -214,7 +210,7 @@ def _list_rules(
     found = [standard]
     if changes:
         found.append(_change(standard, [_complete(change) for change in changes]))
-    found += map(_find_rules, rules)
+    found += map(choose_rules, rules)
     for place, kind in enumerate(found):
         if kind in found[:place]:
             raise InputError(f"whatif: two sets of rules are the same: {metrics.describe_rules(kind)}")
@@ -348,9 +344,9 @@ def _format_differences(answer: RuleComparison) -> str:
     n = len(head)
     table = align(rows, right={0, n - 5, n - 4, n - 2})
     against = labels[0] if is_one else f"{len(labels)} other sets of rules"
-    deals = max(cell.deals for cell in run.manifest.cells)
+    deals = format_count(max(cell.deals for cell in run.manifest.cells), "deal")
     who = f"{specs[0]} in all seats" if len(specs) == 1 else f"{len(specs)} strategies, each in all seats"
-    return f"{standard} against {against}, {who}, {deals:,} deals, common luck\n{table}"
+    return f"{standard} against {against}, {who}, {deals}, common luck\n{table}"
 
 
 def _count_places(row: dict[Any, Any]) -> int:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from azulsim.log import Run
+from azulsim.rules import Rules, find_rules
+
+
+def name_run(question: str) -> str:
+    """Return a name for a run that answers a question now: `compare-20260131-120000-00`."""
+    return f"{question}-{datetime.now():%Y%m%d-%H%M%S-%f}"[:-4]
+
+
+def choose_rules(rules: Rules | str | Path | None) -> Rules:
+    """Return rules that are given as such, by name or as a TOML file; the printed ones if none are."""
+    return Rules() if rules is None else rules if isinstance(rules, Rules) else find_rules(rules)
 
 
 def align(rows: Sequence[Sequence[str]], right: set[int]) -> str:
