@@ -367,7 +367,7 @@ def solve_section(run: Run, crossings: pd.DataFrame) -> Section:
                   "Between the values played; an open end means that the truth may lie beyond them, two that this run "
                   "does not determine the value.",
                   {"is_open_below": "open below", "is_open_above": "open above", "tried_from": "tried from",
-                   "tried_to": "to", "crossings": "met at"}),
+                   "tried_to": "to", "crossings": "means meet it at"}),
             Table("responses", f"{heading} at each value", responses.drop(columns="rules"), say.CAPTION, say.LABELS),
         ),
     )  # fmt: skip

@@ -18,6 +18,7 @@ import pandas as pd
 from scipy import special
 
 from azulsim.metrics._tables import Outcome, Sums
+from azulsim.stats.crossing import Crossing
 from azulsim.stats.hypotheses import assess_equal_means
 from azulsim.stats.intervals import POWER, Estimate, make_estimates
 
@@ -271,6 +272,13 @@ def scatter_influence(sums: Sums) -> tuple[Array, Array]:
     dense = np.zeros((int(deal.max()) + 1 if len(deal) else 0, *means.shape))
     dense[deal, sums.group] = influence
     return means, dense
+
+
+def read_crossing(found: Crossing) -> tuple[float, float, float]:
+    """Return a crossing and the ends of its interval; NaN where there is none, and where nothing determines it."""
+    value = found.value if found.is_determined else None
+    known, low, high = (math.nan if number is None else number for number in (value, found.low, found.high))
+    return known, low, high
 
 
 def describe_estimate(found: Estimate) -> dict[str, Any]:

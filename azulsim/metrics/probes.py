@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from azulsim.metrics._estimate import ESTIMATE_NUMBERS, correlate, describe_estimate, estimate
+from azulsim.metrics._estimate import ESTIMATE_NUMBERS, correlate, describe_estimate, estimate, read_crossing
 from azulsim.metrics._roots import PARTS, UNITS, Kind, has_probes, sum_decisions, sum_starts
 from azulsim.metrics._tables import Lineups, Outcome, Sums, collect, describe_rules
 from azulsim.metrics.games import BY
@@ -194,7 +194,8 @@ def fair_prices(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all") -
     -------
     DataFrame
         A row a group and outcome that is to be 0; `estimate`, `low` and `high` in points (NaN where no price tried is
-        fair), `least` and `greatest` price tried, `is_open_below` and `is_open_above` where the interval reaches them,
+        fair; the estimate also where none is excluded), `least` and `greatest` price tried, `is_open_below` and
+        `is_open_above` where the interval reaches them,
         `text` that says it all, `n_deals` and `note`. Empty if fewer than two prices were tried.
     """
     costs = {}
@@ -239,9 +240,16 @@ _CROSSING = [
 
 
 def _list_crossing(found: Crossing) -> tuple[object, ...]:
-    ends = (np.nan if end is None else end for end in (found.value, found.low, found.high))
     tried = (float(found.factor[0]), float(found.factor[-1]))
-    return *ends, *tried, found.is_open_below, found.is_open_above, str(found), found.n_clusters, found.note
+    return (
+        *read_crossing(found),
+        *tried,
+        found.is_open_below,
+        found.is_open_above,
+        str(found),
+        found.n_clusters,
+        found.note,
+    )
 
 
 # From the sums

@@ -18,7 +18,7 @@ from scipy import special
 
 from azulsim.errors import InputError, did_you_mean
 from azulsim.log.outcomes import GAME_OUTCOMES
-from azulsim.metrics._estimate import LEVEL, describe_estimate, estimate
+from azulsim.metrics._estimate import LEVEL, describe_estimate, estimate, read_crossing
 from azulsim.metrics._tables import Array, Outcome, Sums, choose_by_cell, collect, describe_rules, has_depth
 from azulsim.metrics.games import OUTCOMES
 from azulsim.notation import parse_rules
@@ -217,9 +217,10 @@ def rule_crossings(run: Run) -> pd.DataFrame:
     -------
     DataFrame
         A row a player count, `spec` and other rules: `key`, `outcome`, `target`, then the value of the rule as
-        `estimate` (NaN: not reached between the values tried) with `low` and `high`, `is_open_below` and
-        `is_open_above` (the truth may lie beyond the values tried; both: it is not determined), `crossings` (all values
-        at which the target is met, the `estimate` being the middle one), the values `tried_from` and `tried_to`,
+        `estimate` (NaN: not reached between the values tried, or not determined) with `low` and `high`,
+        `is_open_below` and `is_open_above` (the truth may lie beyond the values tried; both: it is not determined),
+        `crossings` (all values at which the means meet the target, the `estimate` being the middle one), the values
+        `tried_from` and `tried_to`,
         between which the outcome lies within `least` to `greatest` (ends of its intervals, in `unit`), `n_deals`, and
         `note`.
         Empty if there is nothing to solve.
@@ -227,13 +228,13 @@ def rule_crossings(run: Run) -> pd.DataFrame:
     rows = []
     for sweep in _find_sweeps(run):
         crossing = sweep.crossing
-        low, high = (math.nan if end is None else end for end in (crossing.low, crossing.high))
+        value, low, high = read_crossing(crossing)
         rows.append(
             {
                 **sweep.keys,
                 "key": sweep.key,
                 "target": crossing.target,
-                "estimate": math.nan if crossing.value is None else crossing.value,
+                "estimate": value,
                 "low": low,
                 "high": high,
                 "is_open_below": crossing.is_open_below,
