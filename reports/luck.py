@@ -5,15 +5,13 @@ Source: the tables `games`, `rounds` and, where games were continued from tempo 
 
 from __future__ import annotations
 
-from functools import partial
-
 import pandas as pd
 
 from azulsim import metrics
 from azulsim.log import Run
-from azulsim.report import Plot, Report, Section, Table, figures, main
+from azulsim.report import Report, Section, Table, figures, main
 from azulsim.report import shared as say
-from azulsim.report.sections import LABELS, make_standings_section, make_variance_section
+from azulsim.report.sections import LABELS, make_standings_section, make_variance_section, plot_by_round
 from azulsim.report.words import capitalize, format_number, uncapitalize
 
 TITLE = "Luck and skill"
@@ -119,11 +117,6 @@ ROUND = 2
 def lead_section(lead: pd.DataFrame, looks: figures.Looks) -> Section:
     """Show how much the lead after each round explains of the outcome."""
     every = say.keep_first_rules(lead).query("outcome == 'win_share'")
-    shares = say.keep_common(every)
-    draw = partial(
-        figures.draw_lines, say.split_players(shares), "round", looks, x_label="after round", height=2.3, share_y=True,
-        from_zero=True,
-    )  # fmt: skip
     return Section(
         "How much the lead explains",
         (
@@ -131,8 +124,8 @@ def lead_section(lead: pd.DataFrame, looks: figures.Looks) -> Section:
             "position, whose tiles and walls say more, so that at least so much is decided by then.",
         ),
         (
-            Plot("lead", "Explained by the lead, by round", lambda narrow: draw(narrow=narrow),
-                 say.describe_common(shares, every)),
+            plot_by_round("lead", "Explained by the lead, by round", every, looks, x_label="after round",
+                          from_zero=True),
             Table("lead", "Explained by the lead: of the win share and of the margin",
                   lead[lead["outcome"] != "runaway"], say.CAPTION, {**LABELS, "win_share": "win share"}),
             Table("runaway", "Correlation of the score after a round with the win share",
@@ -144,11 +137,9 @@ def lead_section(lead: pd.DataFrame, looks: figures.Looks) -> Section:
 
 def decided_section(decided: pd.DataFrame, looks: figures.Looks) -> Section:
     """Show how much is decided when each round begins, from continued games."""
-    every = say.keep_first_rules(decided)
-    shown = say.keep_common(every)
-    draw = partial(
-        figures.draw_lines, say.split_players(shown), "round", looks, x_label="when round ... begins", height=2.3,
-        share_y=True, from_zero=True,
+    plot = plot_by_round(
+        "decided", "Share of the win share that is decided", say.keep_first_rules(decided), looks,
+        x_label="when round ... begins", from_zero=True,
     )  # fmt: skip
     return Section(
         "When it is decided",
@@ -157,8 +148,7 @@ def decided_section(decided: pd.DataFrame, looks: figures.Looks) -> Section:
             "varies is not decided yet. Of games that are still being played.",
         ),
         (
-            Plot("decided", "Share of the win share that is decided", lambda narrow: draw(narrow=narrow),
-                 say.describe_common(shown, every)),
+            plot,
             Table("decided", "Part of the win share that is decided when a round begins", decided, say.CAPTION,
                   LABELS),
         ),

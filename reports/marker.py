@@ -16,6 +16,7 @@ from azulsim.log import Run
 from azulsim.report import Plot, Report, Section, Table, causal, figures, main
 from azulsim.report import shared as say
 from azulsim.report.causal import Part
+from azulsim.report.sections import plot_by_round
 from azulsim.report.words import join_words
 from azulsim.stats import adjust_holm
 
@@ -213,20 +214,17 @@ def prices_section(run: Run, prices: pd.DataFrame, looks: figures.Looks) -> Sect
     """Show the price of a taking, by round."""
     by_round = metrics.takings(run, outcomes=PRICES)
     every = say.keep_first_rules(by_round).query("outcome == 'price_paid'")
-    paid = say.keep_common(every)
-    draw = partial(
-        figures.draw_lines, say.split_players(paid), "round", looks, x_label="round", height=2.4, share_y=True,
-        from_zero=True,
-    )  # fmt: skip
     return Section(
         "At what price",
         ("The marker lies on the floor line, costs its space and shifts what falls later to dearer spaces.",),
         (
-            Plot(
+            plot_by_round(
                 "prices",
                 "Points really paid for the marker, by round",
-                lambda narrow: draw(narrow=narrow),
-                f"Means over takings. {say.describe_common(paid, every)}",
+                every,
+                looks,
+                caption="Means over takings.",
+                from_zero=True,
             ),
             Table("prices", "Price of a taking", prices, say.CAPTION, say.LABELS),
             Table("prices_by_round", "Price of a taking, by round", by_round, say.CAPTION, say.LABELS),
@@ -240,12 +238,6 @@ def afterwards_section(run: Run, looks: figures.Looks) -> Section:
     later = metrics.next_round_associations(run)
     shown = say.keep_first_rules(holders)
     every = shown[shown["outcome"] == "win_share"]
-    shares = say.keep_common(every)
-    panels = say.split_players(shares)
-    draw = partial(
-        figures.draw_lines, panels, "round", looks, x_label="round in which it was taken", height=2.4, signed=True,
-        references=dict.fromkeys(panels, 0.0), share_y=True,
-    )  # fmt: skip
     beside = compare_with_effects(run)
     return Section(
         "What holders do afterwards",
@@ -254,11 +246,9 @@ def afterwards_section(run: Run, looks: figures.Looks) -> Section:
             "what starters of later rounds score in that round, against the same strategy when it does not start.",
         ),
         (
-            Plot(
-                "holders",
-                "Win share of takers minus others, by round",
-                lambda narrow: draw(narrow=narrow),
-                f"Association. {say.describe_common(shares, every)}",
+            plot_by_round(
+                "holders", "Win share of takers minus others, by round", every, looks, caption="Association.",
+                reference=0.0, x_label="round in which it was taken", signed=True,
             ),
             Table("holders", "Takers minus others, at the end of the game", holders, say.CAPTION,
                   say.LABELS, signed=True),

@@ -18,6 +18,7 @@ from azulsim.report.sections import (
     make_seats_section,
     make_standings_section,
     make_variance_section,
+    plot_by_round,
 )
 from azulsim.report.style import assign_looks
 from azulsim.report.words import format_estimate, format_number, join_words, uncapitalize
@@ -160,14 +161,9 @@ def supply_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> 
     supply = metrics.color_scarcity(run, lineups=lineups)
     shown = say.keep_first_rules(supply)
     every = shown[(shown["outcome"] == "unevenness") & shown["expected"].notna()]
-    shown = say.keep_common(every)
-    panels = say.split_players(shown)
-    draw = partial(
-        figures.draw_lines, panels, "round", looks, references=dict.fromkeys(panels, 1.0), x_label="round", height=2.3,
-        share_y=True,
-    )  # fmt: skip
-    plot = Plot("supply", "Unevenness of the colors dealt (dashed: a draw from the full bag)",
-                lambda narrow: draw(narrow=narrow), say.describe_common(shown, every))  # fmt: skip
+    plot = plot_by_round(
+        "supply", "Unevenness of the colors dealt (dashed: a draw from the full bag)", every, looks, reference=1.0
+    )
     expected = [
         f"{players} players {format_number(fewest, 2)} and {format_number(most, 2)}"
         for players, (fewest, most) in list_expected(supply).items()
@@ -181,7 +177,7 @@ def supply_section(run: Run, lineups: metrics.Lineups, looks: figures.Looks) -> 
             "come more evenly. The table has the tiles of the rarest and of the commonest color.",
         ),
         (
-            *((plot,) if len(shown) else ()),
+            *((plot,) if len(every) else ()),
             Table("supply", "Tiles of the rarest and the commonest color when a round is dealt",
                   supply.drop(columns="expected"),
                   f"{caption}Rounds in which all displays could be filled. {say.CAPTION}", LABELS),
@@ -212,6 +208,20 @@ def interaction_sections(run: Run, lineups: metrics.Lineups, looks: figures.Look
             Plot("denials", "Moves that deny the next player points, by player count",
                  lambda narrow: draw(narrow=narrow), say.describe_evidence(shown)),
             Table("denials", "Denial", denials, say.CAPTION, LABELS),
+        ]  # fmt: skip
+    if metrics.has_depth(run, "moves"):
+        demand = metrics.denied_demand(run, lineups=lineups)
+        shown = say.keep_first_rules(demand)
+        panels = {LABELS[name].capitalize(): shown[shown["outcome"] == name] for name in metrics.DEMAND}
+        draw_demand = partial(figures.draw_lines, panels, "players", looks, x_label="players")
+        text.append(
+            "Denied demand: of the tiles that a player's begun lines lack and that are still on offer after its move, "
+            "those that others take before it plays again. They need not mean it, for they need tiles too."
+        )
+        items += [
+            Plot("demand", "Tiles a player needs, and loses to the others before its next turn",
+                 lambda narrow: draw_demand(narrow=narrow), f"Means over moves. {say.describe_evidence(shown)}"),
+            Table("demand", "Denied demand, a move", demand, say.CAPTION, LABELS),
         ]  # fmt: skip
     effects = metrics.neighbour_effects(run)
     if len(effects):

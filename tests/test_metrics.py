@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,9 @@ import statsmodels.api as sm
 import synthetic
 
 import azulsim
-from azulsim import metrics
+from azulsim import metrics, schema
 from azulsim.errors import InputError
-from azulsim.log import Run, read_run
+from azulsim.log import Run, Shard, read_run, write_shard
 from azulsim.metrics._estimate import contrast
 from azulsim.metrics._tables import collect
 from azulsim.metrics.games import BY
@@ -445,3 +446,65 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, call: object, words: str) -
     run = read_run(synthetic.write_run(tmp_path / "games", [(STRONG, WEAK)], skills=SKILLS, deals=2, depth="games"))
     with pytest.raises(InputError, match=words):
         call(run)  # type: ignore[operator]
+
+
+def test_denied_demand_of_a_log_made_by_hand(tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path / "run", [("a", "b")], skills={"a": 0.0, "b": 0.0}, deals=1)
+    tables = synthetic.make_tables([(0, 1)], skills=[0.0, 0.0], deals=1)
+    # Seat, color, line, placed; 4 tiles of each color are dealt in round 1, one blue and four yellow ones in round 2.
+    rounds = {
+        1: [(0, "B", 3, 2), (1, "B", 2, 2), (0, "R", 5, 1), (1, "R", 4, 1), (0, "R", 5, 1), (1, "R", 4, 1)],
+        2: [(1, "Y", 0, 0), (0, "Y", 1, 1), (1, "Y", 0, 0), (0, "B", 3, 1)],
+    }
+    moves = np.zeros(2 * 10, tables["moves"].dtype)
+    listed = [(number, *move) for number, played in rounds.items() for move in played]
+    for place, (seating, (ply, move)) in enumerate((s, each) for s in (0, 1) for each in enumerate(listed)):
+        number, seat, color, line, placed = move
+        row = moves[place]
+        row["game"], row["ply"], row["round"], row["seat"] = seating, ply, number, seat
+        row["color"], row["line"], row["placed"] = schema.MOVE_COLOR_NAMES.index(color), line, placed
+        row["overflow"] = placed == 0
+    dealt = tables["rounds"].copy()
+    dealt["displays"] = np.where(dealt["round"] == 1, b"BBBBYYYYRRRRKKKKWWWW", b"BYYYY" + b"." * 15)
+    dealt["displays"][dealt["seat"] > 0] = b""
+    kept = {"games": tables["games"], "rounds": dealt, "moves": moves}
+    write_shard(folder, Shard(0, 0, 1), kept, [], depth="moves", specs=("a", "b"))
+    frame = metrics.denied_demand(read_run(folder), ("players", "seat"))
+    found = frame.pivot_table(index="seat", columns="outcome", values="estimate")
+    # Seat 0 wants 1 B, 3 R, 1 R, none, 1 B and none after its moves, and loses 1, 1, 1 and nothing of round 2.
+    assert found.loc[0, ["wanted", "lost", "lost_share"]].tolist() == pytest.approx([6 / 5, 3 / 5, 3 / 6])
+    # Seat 1 wants 2 R after its second move, of which one is left; the rest of the table nobody needs.
+    assert found.loc[1, ["wanted", "lost", "lost_share"]].tolist() == pytest.approx([2 / 5, 1 / 5, 1 / 2])
+
+
+def test_denied_demand_equals_what_plain_code_finds(tmp_path: Path) -> None:
+    one = azulsim.run("demo", out=tmp_path / "run", deals=1, jobs=1, progress=False)
+    moves, rounds = one.moves(), one.rounds()
+    specs = one.games().astype({"spec": str}).set_index(["game", "seat"])["spec"].to_dict()
+    offers = rounds[rounds["seat"] == 0].set_index(["game", "round"])["displays"]
+    wanted, lost, n_moves = Counter[str](), Counter[str](), Counter[str]()
+    for game, played in moves.groupby("game"):
+        lines: dict[tuple[int, int], tuple[str, int]] = {}
+        for number, part in played.groupby("round"):
+            offer = Counter(str(offers[game, number]))
+            open_: dict[int, Counter[str]] = {}
+            for move in part.itertuples():
+                if move.seat in open_:
+                    lost[specs[game, move.seat]] += sum((open_.pop(move.seat) - offer).values())
+                offer[move.color] -= move.placed + move.overflow
+                if move.line:
+                    held = lines.get((move.seat, move.line), ("", 0))[1] % move.line
+                    lines[move.seat, move.line] = (move.color, held + move.placed)
+                need: Counter[str] = Counter()
+                for (seat, line), (color, held) in lines.items():
+                    if seat == move.seat:
+                        need[color] += -held % line
+                open_[move.seat] = need & offer
+                wanted[specs[game, move.seat]] += sum(open_[move.seat].values())
+                n_moves[specs[game, move.seat]] += 1
+            for seat, rest in open_.items():
+                lost[specs[game, seat]] += sum(rest.values())
+    frame = metrics.denied_demand(one, ("spec",))
+    for spec, total in wanted.items():
+        assert pick(frame, spec=spec, outcome="wanted")["estimate"] == pytest.approx(total / n_moves[spec])
+        assert pick(frame, spec=spec, outcome="lost_share")["estimate"] == pytest.approx(lost[spec] / total)

@@ -13,6 +13,7 @@ from azulsim.metrics.behavior import (
 )
 from azulsim.metrics.controls import probe_controls
 from azulsim.metrics.course import COURSE, DECIDED, STANDINGS, decided_by_lead, lead_changes, standings
+from azulsim.metrics.demand import DEMAND, denied_demand
 from azulsim.metrics.games import (
     OUTCOMES,
     bonuses,
@@ -81,6 +82,7 @@ from azulsim.metrics.whatif import (
 __all__ = [
     "COURSE",
     "DECIDED",
+    "DEMAND",
     "DENIALS",
     "FINGERPRINT",
     "KEYS",
@@ -105,6 +107,7 @@ __all__ = [
     "decision_signs",
     "decision_values",
     "denials",
+    "denied_demand",
     "describe_rules",
     "distances",
     "ender_wins",

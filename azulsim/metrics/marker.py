@@ -151,18 +151,7 @@ def holder_associations(
     """
     require_depth(run, "rounds", "holder_associations")
     outcomes = [OUTCOMES[name] for name in ("win_share", "margin", "score")]
-    extra = {"round": f"least(round, {int(most)})", "is_holder": "is_holder"}
-    sums = collect(
-        run,
-        outcomes,
-        [*by, "is_holder"],
-        lineups=lineups,
-        where="holder >= 0",
-        extra=extra,
-        base="round_rows",
-        tables=_ROUND_ROWS,
-    )
-    return contrast(sums, outcomes, "is_holder", lambda levels: _first_against_rest(levels, True))
+    return _contrast_rounds(run, outcomes, by, "is_holder", where="holder >= 0", lineups=lineups, most=most)
 
 
 def next_round_associations(
@@ -179,18 +168,18 @@ def next_round_associations(
         Outcome("gain", "gain", "points", "Points scored by tiles placed in the round."),
         Outcome("penalty_paid", "penalty_paid", "points", "Points lost to the floor in the round, after the clamp."),
     ]
-    extra = {"round": f"least(round, {int(most)})", "is_starter": "is_starter"}
+    return _contrast_rounds(run, outcomes, by, "is_starter", where="round >= 2", lineups=lineups, most=most)
+
+
+def _contrast_rounds(
+    run: Run, outcomes: Sequence[Outcome], by: Sequence[str], flag: str, *, where: str, lineups: Lineups, most: int
+) -> pd.DataFrame:
+    """Estimate the rows of rounds in which `flag` holds minus the others, within the groups."""
+    extra = {"round": f"least(round, {int(most)})", flag: flag}
     sums = collect(
-        run,
-        outcomes,
-        [*by, "is_starter"],
-        lineups=lineups,
-        where="round >= 2",
-        extra=extra,
-        base="round_rows",
-        tables=_ROUND_ROWS,
+        run, outcomes, [*by, flag], lineups=lineups, where=where, extra=extra, base="round_rows", tables=_ROUND_ROWS
     )
-    return contrast(sums, outcomes, "is_starter", lambda levels: _first_against_rest(levels, True))
+    return contrast(sums, outcomes, flag, lambda levels: _first_against_rest(levels, True))
 
 
 def _first_against_rest(levels: Sequence[object], first: object) -> list[float]:

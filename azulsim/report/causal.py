@@ -15,6 +15,7 @@ from azulsim.log import Run
 from azulsim.report import figures
 from azulsim.report import shared as say
 from azulsim.report.model import Plot, Section, Table
+from azulsim.report.sections import plot_by_round
 from azulsim.report.words import capitalize, format_short, join_words, uncapitalize
 
 BY = ("players", "spec")
@@ -153,23 +154,17 @@ def _show_tempo(run: Run, tempo: pd.DataFrame, looks: figures.Looks, points: str
     shown = say.keep_first_rules(by_round)
     plots = []
     for outcome, title in {"win_share": "win share", "score": "score"}.items():
-        every = shown[shown["outcome"] == outcome]
-        rows = say.keep_common(every)
-        panels = say.split_players(rows)
-        draw = partial(
-            figures.draw_lines,
-            panels,
-            "round",
-            looks,
-            x_label="round that is started",
-            height=2.4,
-            signed=True,
-            references=dict.fromkeys(panels, 0.0),
-            share_y=True,
-        )
-        caption = f"Dashed: no effect. {say.describe_common(rows, every)}"
         plots.append(
-            _plot(f"tempo_{outcome}", f"What it is worth to start a round: change of the {title}", draw, caption)
+            plot_by_round(
+                f"tempo_{outcome}",
+                f"What it is worth to start a round: change of the {title}",
+                shown[shown["outcome"] == outcome],
+                looks,
+                caption="Dashed: no effect.",
+                reference=0.0,
+                x_label="round that is started",
+                signed=True,
+            )
         )
     variants = pd.concat(
         [
@@ -215,18 +210,15 @@ def _show_values(run: Run, values: pd.DataFrame, looks: figures.Looks, points: s
     by_key = {key: metrics.decision_values(run, (*BY, key)) for key in SPLITS}
     rounds = say.keep_first_rules(by_key["round"])
     rounds = rounds[(rounds["part"] == "value") & (rounds["outcome"] == "win_share")]
-    common = say.keep_common(rounds)
-    has_rounds = bool((common.groupby(["players", "spec"], observed=True).size() > 1).any())
-    round_panels = say.split_players(common)
-    draw_rounds = partial(
-        figures.draw_lines, round_panels, "round", looks, x_label="round", height=2.4, signed=True,
-        references=dict.fromkeys(round_panels, 0.0), share_y=True,
-    )  # fmt: skip
-    by_round = _plot(
+    has_rounds = bool((say.keep_common(rounds).groupby(["players", "spec"], observed=True).size() > 1).any())
+    by_round = plot_by_round(
         "decisions_by_round",
         "The same by round",
-        draw_rounds,
-        f"Dashed: no effect. {say.describe_common(common, rounds)}",
+        rounds,
+        looks,
+        caption="Dashed: no effect.",
+        reference=0.0,
+        signed=True,
     )
     splits = [
         Table(f"decisions_by_{key}", f"By {words}", by_key[key][by_key[key]["part"] != "rest"],
@@ -241,6 +233,11 @@ def _show_values(run: Run, values: pd.DataFrame, looks: figures.Looks, points: s
             f"{points}",
             "Where taking scores equal at once, price and tiles of the two moves are even, as far as the round goes: "
             "what is left is the start, what others are denied, and how the board stands afterwards.",
+            *(
+                ()
+                if has_rounds
+                else ("No round has decisions of enough deals to be drawn; the table by round has all.",)
+            ),
         ),
         (
             _plot(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from typing import Any
 
 import pandas as pd
 
@@ -31,6 +32,9 @@ LABELS = {
     "most": "commonest color",
     "unevenness": "unevenness",
     "denied": "points denied a move",
+    "wanted": "tiles wanted on offer",
+    "lost": "lost before the next turn",
+    "lost_share": "part lost",
     "turns_later": "plays so many turns later",
     "specs": "line-up",
     "skill": "skill",
@@ -43,6 +47,30 @@ LABELS = {
     "to_tell_high": "at most",
 }
 """Words for outcomes and columns, those of `shared.LABELS` included."""
+
+
+def plot_by_round(
+    name: str,
+    title: str,
+    frame: pd.DataFrame,
+    looks: figures.Looks,
+    *,
+    caption: str = "",
+    reference: float | None = None,
+    x_label: str = "round",
+    **options: Any,
+) -> Plot:
+    """Make a figure of one outcome by round: a line a strategy, a panel a player count, rare rounds left out.
+
+    `reference` is a value at which a dashed line stands in all panels; `options` go to `figures.draw_lines`.
+    """
+    shown = say.keep_common(frame)
+    panels = say.split_players(shown)
+    if reference is not None:
+        options["references"] = dict.fromkeys(panels, reference)
+    draw = partial(figures.draw_lines, panels, "round", looks, x_label=x_label, height=2.4, share_y=True, **options)
+    caption = f"{caption} {say.describe_common(shown, frame)}".lstrip()
+    return Plot(name, title, lambda narrow: draw(narrow=narrow), caption)
 
 
 def make_seats_section(seats: pd.DataFrame, tests: pd.DataFrame, looks: figures.Looks, best: str) -> Section:
@@ -83,12 +111,7 @@ def make_standings_section(run: Run, lineups: metrics.Lineups) -> Section:
     looks = say.make_looks(run)
     standings = metrics.standings(run, lineups=lineups)
     every = say.keep_first_rules(standings).query("outcome == 'leader_wins'")
-    shown = say.keep_common(every)
-    panels = say.split_players(shown)
-    fair = {title: 1 / int(rows["players"].iloc[0]) for title, rows in panels.items()}
-    draw = partial(
-        figures.draw_lines, panels, "round", looks, references=fair, x_label="after round", height=2.3, share_y=True
-    )
+    fair = {title: 1 / int(rows["players"].iloc[0]) for title, rows in say.split_players(every).items()}
     return Section(
         "Does the leader run away?",
         (
@@ -98,8 +121,8 @@ def make_standings_section(run: Run, lineups: metrics.Lineups) -> Section:
             "another player than before leads alone after a round.",
         ),
         (
-            Plot("leader", "Win share of the leader, by round (dashed: the fair share)",
-                 lambda narrow: draw(narrow=narrow), say.describe_common(shown, every)),
+            plot_by_round("leader", "Win share of the leader, by round (dashed: the fair share)", every, looks,
+                          references=fair, x_label="after round"),
             Table("standings", "Who leads, who is last, and by how much", standings.drop(columns="fair"), say.CAPTION,
                   LABELS),
             Table("lead_changes", "Changes of the lead, and the bonuses of the end",
