@@ -18,7 +18,6 @@ from azulsim.rules import COLORS
 if TYPE_CHECKING:
     from azulsim.log import Run
 
-LINES = range(1, 6)
 DEMAND: dict[str, Outcome] = {
     outcome.name: outcome
     for outcome in (
@@ -58,44 +57,51 @@ def denied_demand(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all")
     return estimate(sums, outcomes)
 
 
-def _each_color(text: str, joiner: str = ", ") -> str:
-    return joiner.join(text.format(c=color) for color in COLORS)
+_BITS = 10
+# The numbers of all colors are one integer, ten bits a color, so that a window adds up five counts at once.
+_DIGIT = f"(1::BIGINT << ({_BITS} * (strpos('{''.join(COLORS)}', color) - 1)))"
+_COUNT = f"({{numbers}} >> {{shift}}) & {2**_BITS - 1}"
+_DEALT = " + ".join(
+    f"((length(displays) - length(replace(displays, '{color}', '')))::BIGINT << {_BITS * place})"
+    for place, color in enumerate(COLORS)
+)
 
 
-def _each_line(text: str, joiner: str = ", ") -> str:
-    return joiner.join(text.format(k=line) for line in LINES)
+def _add_least(one: str, two: str) -> str:
+    """Return the SQL of the lesser of two counts, added up over colors."""
+    counts = [
+        [_COUNT.format(numbers=numbers, shift=_BITS * place) for numbers in (one, two)] for place in range(len(COLORS))
+    ]
+    return " + ".join(f"least({first}, {second})" for first, second in counts)
 
 
-_LACKED = " + ".join(f"CASE WHEN color_{k} = '{{c}}' THEN lack_{k} ELSE 0 END" for k in LINES)
-_THEN = "coalesce(lead(gone_{c} - CASE WHEN color = '{c}' THEN tiles ELSE 0 END) OVER mine, dealt_{c})"
 # A line is emptied when it is full, so that what was ever placed there, modulo its length, is what lies there.
 _DEMANDED = f"""
 filled AS (
-    SELECT game, round, ply, seat, line, color, placed + overflow AS tiles,
+    SELECT game, round, ply, seat, line, {_DIGIT} AS digit, (placed + overflow) * {_DIGIT} AS taken,
         (size - sum(placed) OVER (PARTITION BY game, seat, line ORDER BY ply) % size) % size AS lack
     FROM (SELECT *, nullif(line, 0) AS size FROM moves)
 ),
-boards AS (
-    SELECT game, round, ply, seat, color, tiles,
-        {_each_line("last_value(CASE WHEN line = {k} THEN color END IGNORE NULLS) OVER mine AS color_{k}")},
-        {_each_line("last_value(CASE WHEN line = {k} THEN lack END IGNORE NULLS) OVER mine AS lack_{k}")},
-        {_each_color("sum(CASE WHEN color = '{c}' THEN tiles ELSE 0 END) OVER taken AS gone_{c}")}
+changed AS (
+    SELECT game, round, ply, seat, taken,
+        coalesce(lack * digit - lag(lack * digit, 1, 0) OVER (PARTITION BY game, seat, line ORDER BY ply), 0) AS change
     FROM filled
-    WINDOW mine AS (PARTITION BY game, seat ORDER BY ply), taken AS (PARTITION BY game, round ORDER BY ply)
 ),
-dealt AS (
-    SELECT game, round, {_each_color("length(displays) - length(replace(displays, '{c}', '')) AS dealt_{c}")}
-    FROM rounds WHERE seat = 0
-),
+dealt AS (SELECT game, round, {_DEALT} AS dealt FROM rounds WHERE seat = 0),
 turns AS (
-    SELECT *, {_each_color(_LACKED + " AS lacked_{c}")}, {_each_color(_THEN + " AS then_{c}")}
-    FROM boards JOIN dealt USING (game, round)
-    WINDOW mine AS (PARTITION BY game, round, seat ORDER BY ply)
+    SELECT game, round, ply, seat, dealt, taken,
+        (sum(change) OVER (PARTITION BY game, seat ORDER BY ply))::BIGINT AS lacked,
+        (sum(taken) OVER (PARTITION BY game, round ORDER BY ply))::BIGINT AS gone
+    FROM changed JOIN dealt USING (game, round)
+),
+offers AS (
+    SELECT game, seat, lacked, dealt - gone AS here,
+        dealt - lead(gone - taken, 1, dealt) OVER (PARTITION BY game, round, seat ORDER BY ply) AS later
+    FROM turns
 ),
 demands AS (
-    SELECT game, seat, count(*) AS n_moves,
-        sum({_each_color("least(lacked_{c}, dealt_{c} - gone_{c})", " + ")}) AS wanted,
-        sum({_each_color("least(lacked_{c}, dealt_{c} - then_{c})", " + ")}) AS kept
-    FROM turns GROUP BY game, seat
+    SELECT game, seat, count(*) AS n_moves, sum({_add_least("lacked", "here")}) AS wanted,
+        sum({_add_least("lacked", "later")}) AS kept
+    FROM offers GROUP BY game, seat
 ),
 demanded AS (SELECT *, wanted - kept AS lost FROM played JOIN demands USING (game, seat))"""
