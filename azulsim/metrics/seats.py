@@ -7,6 +7,7 @@ effect of the seat. Who starts later rounds took the marker by choice, so that w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,7 +86,7 @@ def seat_parts(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all") ->
     DataFrame
         A row a group, `seat` and outcome of `SEAT_PARTS`.
     """
-    return _regress(fold(run, ("players", *by), lineups).starts)[0]
+    return _split_parts(run, tuple(by), lineups)[0].copy()
 
 
 def later_starts(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all") -> pd.DataFrame:
@@ -93,7 +94,13 @@ def later_starts(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all") 
 
     Association, not effect. Needs depth `rounds`.
     """
-    return _regress(fold(run, ("players", *by), lineups).starts)[1]
+    return _split_parts(run, tuple(by), lineups)[1].copy()
+
+
+@lru_cache(maxsize=2)
+def _split_parts(run: Run, by: tuple[str, ...], lineups: Lineups) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return both frames, kept for a while because a report asks for one after the other."""
+    return _regress(fold(run, ("players", *by), lineups).starts)
 
 
 def _regress(sums: Sums) -> tuple[pd.DataFrame, pd.DataFrame]:
