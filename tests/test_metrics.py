@@ -508,3 +508,13 @@ def test_denied_demand_equals_what_plain_code_finds(tmp_path: Path) -> None:
     for spec, total in wanted.items():
         assert pick(frame, spec=spec, outcome="wanted")["estimate"] == pytest.approx(total / n_moves[spec])
         assert pick(frame, spec=spec, outcome="lost_share")["estimate"] == pytest.approx(lost[spec] / total)
+
+
+def test_denied_demand_of_a_long_run_is_that_of_its_first_deals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long, short = (
+        azulsim.run("demo", out=tmp_path / str(deals), deals=deals, jobs=1, progress=False) for deals in (8, 2)
+    )
+    monkeypatch.setattr("azulsim.metrics.demand.MOST_MOVES", long.n_moves // 4)
+    pd.testing.assert_frame_equal(metrics.denied_demand(long), metrics.denied_demand(short))

@@ -6,6 +6,7 @@ Frames are as in `azulsim.metrics.games`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -14,6 +15,7 @@ from azulsim.metrics._estimate import estimate
 from azulsim.metrics._tables import Lineups, Outcome, collect, require_depth
 from azulsim.metrics.games import BY
 from azulsim.rules import COLORS
+from azulsim.schema import game_id
 
 if TYPE_CHECKING:
     from azulsim.log import Run
@@ -40,6 +42,9 @@ DEMAND: dict[str, Outcome] = {
 }
 """What `denied_demand` measures, by name; the first two are means over moves."""
 
+MOST_MOVES = 500_000
+"""Moves of a run that are looked at, about: each is set beside those before and after it, which takes long."""
+
 
 def denied_demand(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all") -> pd.DataFrame:
     """Estimate how much of what a player needs others take before its next turn: the outcomes of `DEMAND`.
@@ -47,14 +52,19 @@ def denied_demand(run: Run, by: Sequence[str] = BY, *, lineups: Lineups = "all")
     After each move of a player, and for each color: the tiles missing on its begun pattern lines of that color, as many
     of them as are still on displays and in the center, are *wanted*. Those that are no longer there when the player
     moves again are *lost*; after its last move of a round, all that are left are. That others take them need not be
-    meant as denial, for they need tiles too. Rules with joker tiles are left out. Needs depth `moves`.
+    meant as denial, for they need tiles too. Rules with joker tiles are left out. Of runs with more than `MOST_MOVES`
+    moves the first deals of each cell are looked at, as great a part of each. Needs depth `moves`.
     """
     require_depth(run, "moves", "denied_demand")
-    jokers = [cell.index for cell in run.manifest.cells if cell.rules.joker_tiles]
-    counted = f"cell NOT IN ({', '.join(map(str, jokers))})" if jokers else "true"
+    part = min(1.0, MOST_MOVES / max(run.n_moves, 1))
+    spans = [
+        f"game BETWEEN {game_id(cell.index, 0, 0)} AND {game_id(cell.index, ceil(part * cell.deals), 0) - 1}"
+        for cell in run.manifest.cells
+        if not cell.rules.joker_tiles
+    ]
     outcomes = list(DEMAND.values())
-    sums = collect(run, outcomes, by, lineups=lineups, where=counted, base="demanded", tables=_DEMANDED)
-    return estimate(sums, outcomes)
+    tables = _DEMANDED.replace(_COUNTED, " OR ".join(spans) or "false")
+    return estimate(collect(run, outcomes, by, lineups=lineups, base="demanded", tables=tables), outcomes)
 
 
 _BITS = 10
@@ -75,19 +85,20 @@ def _add_least(one: str, two: str) -> str:
     return " + ".join(f"least({first}, {second})" for first, second in counts)
 
 
+_COUNTED = "{counted}"
 # A line is emptied when it is full, so that what was ever placed there, modulo its length, is what lies there.
 _DEMANDED = f"""
 filled AS (
     SELECT game, round, ply, seat, line, {_DIGIT} AS digit, (placed + overflow) * {_DIGIT} AS taken,
         (size - sum(placed) OVER (PARTITION BY game, seat, line ORDER BY ply) % size) % size AS lack
-    FROM (SELECT *, nullif(line, 0) AS size FROM moves)
+    FROM (SELECT *, nullif(line, 0) AS size FROM moves WHERE {_COUNTED})
 ),
 changed AS (
     SELECT game, round, ply, seat, taken,
         coalesce(lack * digit - lag(lack * digit, 1, 0) OVER (PARTITION BY game, seat, line ORDER BY ply), 0) AS change
     FROM filled
 ),
-dealt AS (SELECT game, round, {_DEALT} AS dealt FROM rounds WHERE seat = 0),
+dealt AS (SELECT game, round, {_DEALT} AS dealt FROM rounds WHERE seat = 0 AND ({_COUNTED})),
 turns AS (
     SELECT game, round, ply, seat, dealt, taken,
         (sum(change) OVER (PARTITION BY game, seat ORDER BY ply))::BIGINT AS lacked,
