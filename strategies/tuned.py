@@ -135,5 +135,4 @@ def tuned(move: Move) -> Any:
 
     Source: this project. Bad at: what these are bad at.
     """
-    more = where(move.players == 3, _judge(move, *_THREE), _judge(move, *_FOUR))
-    return where(move.players == 2, _judge(move, *_TWO), more)
+    return _judge(move, *where(move.players == 2, _TWO, where(move.players == 3, _THREE, _FOUR)))

@@ -410,6 +410,8 @@ def test_functions_do_the_same_on_numbers_and_columns(yes: float) -> None:
         np.testing.assert_array_equal(function(column, 2), expected)
         np.testing.assert_array_equal(function(2, column), [function(2, number) for number in numbers])
     np.testing.assert_array_equal(where(column > 1, yes, column), [where(n > 1, yes, n) for n in numbers])
+    several = where(column > 1, (yes, 1.0), (0.0, yes))
+    assert [*zip(*several, strict=True)] == [where(n > 1, (yes, 1.0), (0.0, yes)) for n in numbers]
 
 
 # ---- what a strategy sees

@@ -44,8 +44,9 @@ def test_tuned_plays_as_the_player_made_for_the_table(players: int) -> None:
 
 
 @pytest.mark.parametrize("variant", ["standard", "joker"])
-def test_all_speeds_play_the_same_games(variant: str) -> None:
-    speeds = [make_strategy("tuned_2", speed=speed) for speed in ("compiled", "batched", "plain")]
+@pytest.mark.parametrize("name", ["tuned_2", "tuned"])
+def test_all_speeds_play_the_same_games(name: str, variant: str) -> None:
+    speeds = [make_strategy(name, speed=speed) for speed in ("compiled", "batched", "plain")]
     compiled, batched, plain = (play(one, players=2, deals=2, rules=VARIANTS[variant]) for one in speeds)
     assert_same(compiled, batched)
     assert_same(compiled, plain)

@@ -144,7 +144,7 @@ def make_scored(
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look(game, allowed)
         if sees_denial:
-            denials = make_record(DENIALS).of_take
+            denials = reserve_record(DENIALS).of_take
             find_denials(game, denials)
         best = NO_MOVE
         for color in range(5):
@@ -187,7 +187,7 @@ def make_scored_general(
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look_general(game)
         if sees_denial:
-            denials = make_record(DENIALS).of_take
+            denials = reserve_record(DENIALS).of_take
             find_denials(game, denials)
         best = NO_MOVE
         for color in range(6):

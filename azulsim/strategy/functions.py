@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba import types
 from numba.extending import overload
 
 __all__ = ["maximum", "minimum", "where"]
@@ -33,11 +34,13 @@ def as_column(values: Any) -> Any:
 
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
-    """Return `yes` where the condition holds, else `no`.
+    """Return `yes` where the condition holds, else `no`: numbers, or tuples of as many decimal fractions.
 
     >>> where(2 > 1, 10.0, 20.0)
     10.0
     """
+    if isinstance(yes, tuple):
+        return tuple(where(condition, *values) for values in zip(yes, no, strict=True))
     if isinstance(condition, np.ndarray):
         return as_column(np.where(condition, yes, no))
     return yes if condition else no
@@ -63,7 +66,10 @@ def _where(condition: Any, yes: Any, no: Any) -> Any:
     def compiled_where(condition: Any, yes: Any, no: Any) -> Any:
         return float(yes) if condition else float(no)
 
-    return compiled_where
+    def choose(condition: Any, yes: Any, no: Any) -> Any:
+        return yes if condition else no
+
+    return choose if isinstance(yes, types.BaseTuple) else compiled_where
 
 
 @overload(minimum)
