@@ -46,8 +46,8 @@ def build(run: Run) -> Report:
         question=QUESTION,
         answer=(
             sentence,
-            f"This holds for {field}; differences below about {smallest(shares)} percentage points of win share could "
-            f"not have been seen ({say.count_deals(run)}).",
+            f"This holds for {field}; win shares within about {smallest(shares)} percentage points of the fair one "
+            f"could not have been told from it ({say.count_deals(run)}).",
         ),
         sections=(
             shares_section(results, shares, ranks, leads, looks, order),

@@ -112,7 +112,7 @@ def answer(
         first, last = ordered.iloc[0], ordered.iloc[-1]
         fair = format_number(100 / int(str(players)), 0 if 100 % int(str(players)) == 0 else 1)
         text = f"at {players} players seat {first['seat']} wins {format_estimate(first)}"
-        if players != 2:
+        if players != 2 or within is None:
             text += f" and seat {last['seat']} {format_estimate(last)}"
         fairly = "" if within is None else f", where {fair} is fair"
         parts.append(f"{text}{fairly} ({format_p(p)} in a test that all are equal)")
@@ -121,7 +121,8 @@ def answer(
         if within is not None:
             close = within[(within["players"] == players) & (within["spec"] == best)]
             numbers[f"p_within_{players}_players"] = float(close["p_within"].max())
-    return f"For {best}, {'; '.join(parts)}.", numbers
+    whose = f"For {best}" if within is not None else f"For {best}, against other strategies"
+    return f"{whose}, {'; '.join(parts)}.", numbers
 
 
 def say_signs(within: pd.DataFrame, margin: float) -> str:

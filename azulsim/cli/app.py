@@ -172,6 +172,9 @@ ReportNames = Annotated[
         "--report", metavar="NAME", help="A report to build; repeatable. Those of the experiment if left out."
     ),
 ]
+Timeout = Annotated[
+    float, typer.Option(metavar="SECONDS", help="Time that a game may take, unless all its strategies are bundled.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -219,6 +222,8 @@ def print_answer(answer: Answer, *, as_json: bool) -> None:
         print_json(answer.to_dict())
     else:
         typer.echo(plain(str(answer)))
+    if doubts := answer.run.describe_doubts():
+        tell(doubts)
     fail_if_spoiled(answer.run)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from azulsim.cli.app import AsJson, Jobs, Out, Project, RulesName, SomeSeed, app, print_answer
+from azulsim.cli.app import AsJson, Jobs, Out, Project, RulesName, SomeSeed, Timeout, app, print_answer
 
 
 @app.command()
@@ -20,6 +20,7 @@ def compare(
     ] = "cyclic",
     rules: RulesName = None,
     jobs: Jobs = None,
+    timeout: Timeout = 60.0,
     out: Out = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -41,6 +42,7 @@ def compare(
         seatings=seatings,
         rules=rules,
         jobs=jobs,
+        timeout=timeout,
         out=out,
         project=project,
         progress=True,

@@ -20,6 +20,7 @@ from azulsim.cli.app import (
     ReportNames,
     RulesName,
     Seed,
+    Timeout,
     app,
     fail_if_spoiled,
     find_run,
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 Cluster = Annotated[
     str | None,
     typer.Option(metavar="dask://HOST:PORT", help="Play on the workers of a Dask cluster, in place of this machine."),
-]
-Timeout = Annotated[
-    float, typer.Option(metavar="SECONDS", help="Time that a game may take, unless all its strategies are bundled.")
 ]
 OnFailure = Annotated[
     Literal["leave-out", "abort", "forfeit"] | None,

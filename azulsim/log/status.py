@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from azulsim.log.manifest import find_gaps, read_commits, read_manifest
-from azulsim.log.read import Run, describe_gap
+from azulsim.log.read import Run, describe_gap, format_count
 from azulsim.log.store import locate
 
 
@@ -87,14 +87,16 @@ class Status:
         run, manifest = self.run, self.run.manifest
         share = f", share {manifest.share}" if manifest.share else ""
         done = len(run.commits)
-        planned = f"{manifest.n_own_shards:,} shards" + (f" (of {manifest.shards:,})" if manifest.share else "")
+        of_all = f" (of {manifest.shards:,})" if manifest.share else ""
+        planned = f"{format_count(manifest.n_own_shards, 'shard')}{of_all}"
+        cells = format_count(len(manifest.cells), "cell")
         spent = f"{self.seconds:,.1f} s of work" + (f"; {manifest.jobs} workers" if manifest.jobs else "")
         ended = "finished" if self.is_complete else "was finished, and has lost shards since:"
         times = [f"begun {manifest.started}", *([f"{ended} {manifest.finished}"] if manifest.finished else [])]
         rows = [
             ("run", f"{run.path}{share}"),
             ("question", manifest.question),
-            ("plan", f"{len(manifest.cells):,} cells, {self.n_planned_games:,} games; log {manifest.log}"),
+            ("plan", f"{cells}, {self.n_planned_games:,} games; log {manifest.log}"),
             ("made by", f"seed {manifest.seed}, azulsim {manifest.azulsim}"),
             ("strategies", ", ".join(manifest.specs)),
             ("there", f"{done:,} of {planned}: {run.n_games:,} games, {run.n_moves:,} moves"),

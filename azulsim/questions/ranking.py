@@ -75,6 +75,7 @@ def compare(
     seatings: Literal["cyclic", "full"] = "cyclic",
     rules: Rules | str | Path | None = None,
     jobs: int | None = None,
+    timeout: float = 60.0,
     out: str | Path | None = None,
     project: Path | None = None,
     progress: bool = False,
@@ -98,6 +99,8 @@ def compare(
         Rules, the name of a variant, or a TOML file of them; the printed rules if left out.
     jobs
         Worker processes; all cores if left out.
+    timeout
+        Seconds that a game may take, unless all its strategies are bundled.
     out
         The run folder; `runs/compare-<time>` if left out.
     project
@@ -127,7 +130,9 @@ def compare(
         rules=choose_rules(rules),
         reports=("ranking",),
     )
-    run = play_experiment(experiment, out=out, jobs=jobs, progress=progress, project=project, where="compare")
+    run = play_experiment(
+        experiment, out=out, jobs=jobs, timeout=timeout, progress=progress, project=project, where="compare"
+    )
     return Comparison(
         ranking=rank(run),
         payoffs=metrics.payoffs(run, by=("spec",)),

@@ -48,7 +48,7 @@ def watch_run(
         return
     experiment = plan.experiment
     pace = Pace(plan, manifest.take_share(plan.shards()), done, workers)
-    deals = f"{'at most ' if experiment.stop else ''}{experiment.deals:,} deals"
+    deals = f"{'at most ' if experiment.stop else ''}{format_count(experiment.deals, 'deal')}"
     share = f", share {manifest.share} of it: {pace.total:,} games" if manifest.share else ""
     kept = f", {pace.done:,} games there already" if pace.done else ""
     shards = format_count(pace.shards_left, "shard")
@@ -126,7 +126,7 @@ class _Lines:
         """Say that shards take long, if none has come yet, and what follows from that."""
         pace = self._pace
         if not pace.shards:
-            least = SECONDS_BETWEEN_LINES * pace.shards_left / max(pace.workers, 1)
+            least = SECONDS_BETWEEN_LINES * max(pace.shards_left / max(pace.workers, 1), 1)
             _tell(
                 f"no shard is finished after {word_seconds(SECONDS_BETWEEN_LINES)}, so that all of it will take more "
                 f"than {word_seconds(least)}"
