@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -218,8 +219,8 @@ def ratings(run: Run) -> pd.DataFrame:
     then used and `note` says so.
     """
     parts = []
-    for keys, known, columns in _each_field(run):
-        elo = _fit(columns, known).elo
+    for (keys, known, _), fit in zip(_each_field(run), _fit_fields(run), strict=True):
+        elo = fit.elo
         numbers = {
             "estimate": elo.value,
             "low": elo.low,
@@ -247,8 +248,8 @@ def rating_fits(run: Run) -> pd.DataFrame:
         `azulsim.stats.assess_fit`.
     """
     parts = []
-    for keys, known, columns in _each_field(run):
-        found = assess_fit(_fit(columns, known), *columns[:4], seats=columns[4])
+    for (keys, known, columns), fit in zip(_each_field(run), _fit_fields(run), strict=True):
+        found = assess_fit(fit, *columns[:4], seats=columns[4])
         row, column = np.unravel_index(int(found.z.argmax()), found.z.shape)
         pair = {"spec": known[row], "opponent": known[column]}
         cell = {name: getattr(found, name)[row, column] for name in ("observed", "implied", "se", "z")}
@@ -288,6 +289,10 @@ def _each_field(run: Run) -> Iterator[Field]:
         yield keys, known, (game, code, placement, deal, seat.astype(np.int64))
 
 
-def _fit(columns: tuple[IntArray, ...], known: list[str]) -> Ratings:
-    games, code, placements, deals, seats = columns
-    return fit_ratings(games, code, placements, deals, seats=seats, n_players=len(known))
+@lru_cache(maxsize=2)
+def _fit_fields(run: Run) -> list[Ratings]:
+    """Fit the ratings of each field; kept for a while, because more than one table is made of them."""
+    return [
+        fit_ratings(games, code, placements, deals, seats=seats, n_players=len(known))
+        for _, known, (games, code, placements, deals, seats) in _each_field(run)
+    ]

@@ -370,17 +370,13 @@ def _gauges(n_players: int, offsets: dict[int, int], size: int) -> FloatArray:
 
 def _is_strongly_connected(stages: dict[int, _Stage], n_players: int) -> bool:
     """True if for every split of the players some in each half beat or tied some in the other (Ford 1957)."""
-    edges = []
+    beats = np.zeros((n_players, n_players), bool)
     for m, stage in stages.items():
-        rows = np.unique(np.column_stack([stage.members % n_players, stage.tied]), axis=0)
-        members, tied = rows[:, :m], rows[:, m:]
-        chosen = np.arange(m) < tied
-        winner, other = np.nonzero(np.ones((m, m)))
-        valid = chosen[:, winner] & (winner != other)
-        edges.append(np.stack([members[:, winner][valid], members[:, other][valid]]))
-    tail, head = np.concatenate(edges, axis=1)
-    graph = coo_array((np.ones(len(tail)), (tail, head)), shape=(n_players, n_players))
-    return int(connected_components(graph, directed=True, connection="strong", return_labels=False)) == 1
+        players = stage.members % n_players
+        for winner, other in permutations(range(m), 2):
+            is_chosen = winner < stage.tied
+            beats[players[is_chosen, winner], players[is_chosen, other]] = True
+    return int(connected_components(coo_array(beats), directed=True, connection="strong", return_labels=False)) == 1
 
 
 def _probabilities(choice: _Choices, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
