@@ -347,10 +347,11 @@ def _sum_moments(influence: Array, counts: Array, group: Array, size: int) -> di
 
     with np.errstate(invalid="ignore", divide="ignore"):
         effective = total(counts) ** 2 / total(counts**2)
+    squares = influence * influence
     return {
-        "squares": total(influence**2),
-        "thirds": total(influence**3),
-        "fourths": total(influence**4),
+        "squares": total(squares),
+        "thirds": total(squares * influence),  # a power of 3 or 4 takes NumPy twenty times as long as a product
+        "fourths": total(squares * squares),
         "n_clusters": total((counts > 0).astype(np.float64)),
         "effective": effective,
         "n_rows": total(counts),
