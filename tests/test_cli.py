@@ -498,3 +498,15 @@ def test_compare_answers_in_json(azul: Command) -> None:
     assert [row["spec"] for row in answer["ranking"]] == ["greedy", "uniform"]
     assert answer["ranking"][1]["lead"] is None
     assert answer["run"] == "here"
+
+
+def test_an_answer_says_that_it_cannot_be_reproduced(azul: Command, tmp_path: Path) -> None:
+    (tmp_path / "counter.py").write_text(
+        "from azulsim.strategy import strategy\n\nplayed = [0]\n\n\n@strategy\ndef counter(view, moves, rng):\n"
+        "    played[0] += 1\n    return played[0] % len(moves)\n"
+    )
+    done = azul("compare", "./counter.py:counter", "greedy", "--deals", 4, "--jobs", 1, "--timeout", 5, "--out", "run")
+    assert done.code == 0
+    assert (
+        "not reproducible: a game of ./counter.py:counter, greedy was another one when it was played again" in done.err
+    )
