@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import random
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +16,12 @@ import numpy.typing as npt
 from scipy import special
 
 from azulsim.errors import InputError, RunError
-from azulsim.experiment import Experiment, Plan, Precision, Test
+from azulsim.experiment import Experiment, Precision, Test
 from azulsim.jobs import count_workers
-from azulsim.log import BOUNDS, Cell, Commit, OutcomeName, Shard, read_outcome, read_run
-from azulsim.runner.folder import open_folder
-from azulsim.runner.progress import word_seconds
+from azulsim.log import BOUNDS, Cell, OutcomeName, read_outcome, read_run
+from azulsim.runner.pilot import Cost, Costs, draw_cells, play_pilot
+from azulsim.runner.progress import word_bytes, word_seconds
 from azulsim.runner.sitting import TIMEOUT
-from azulsim.runner.tasks import list_tasks
-from azulsim.runner.watching import children_of
-from azulsim.runner.workers import play_shard
 from azulsim.schema import MAX_DEALS
 from azulsim.stats import Estimate, estimate_mean, plan_clusters
 
@@ -37,7 +31,7 @@ PILOT_SECONDS = 30.0
 """Time after which the pilot begins nothing more, and by half of which it begins no other cell."""
 PILOT_CELLS = 100
 """Most cells that the pilot tries; of more, some drawn by lot."""
-FIRST_BATCH, BATCH_GROWTH = 2, 3
+FIRST_BATCH = 2
 SHOWN = 20
 """Most cells that are printed: those that vary most."""
 MOST_DEALS = 1e15
@@ -53,23 +47,6 @@ class Range:
     value: float
     low: float
     high: float
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What an experiment takes here, at a number of deals a cell."""
-
-    deals: int
-    games: int
-    seconds: float
-    """With all workers, if they do not get into each other's way."""
-    bytes: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.deals:,} deals a cell, {self.games:,} games: about {word_seconds(self.seconds)} and "
-            f"{_word_bytes(self.bytes)}"
-        )
 
 
 @dataclass(frozen=True)
@@ -159,11 +136,11 @@ class Forecast:
             *_align(rows),
             *([f"and {hidden:,} cells that vary less"] if hidden else []),
             "",
-            f"as it stands: {self.stands}{seen}",
+            f"as it stands: {_word_cost(self.stands)}{seen}",
         ]
         if self.wanted is not None and self.deals is not None:
             parts.append(
-                f"for {self.goal} in every cell tried: {self.wanted}; the pilot leaves room for "
+                f"for {self.goal} in every cell tried: {_word_cost(self.wanted)}; the pilot leaves room for "
                 f"{self.deals.low:,.0f} to {self.deals.high:,.0f} deals"
             )
         return "\n".join([*parts, *(f"note: {note}" for note in self.notes)])
@@ -228,17 +205,19 @@ def forecast(
     workers = count_workers(jobs)
     outcome, precision, effect = _choose_goal(experiment, outcome, precision, effect)
     plan = experiment.plan(project=project, where=where)
-    drawn = random.Random(experiment.seed).sample(plan.cells, min(PILOT_CELLS, len(plan.cells)))
+    drawn = draw_cells(plan, PILOT_CELLS)
     if precision is not None or effect is not None:
         plan_clusters(sd=1.0, half_width=precision, effect=effect, power=power)  # complains before anything is played
     if progress:
         print(f"{experiment.name}: playing a pilot", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix="azulsim-pilot-") as folder:
         start = time.monotonic()
-        small = _shrink(plan, drawn, min(pilot, experiment.deals))
-        commits = list(_play_pilot(small, Path(folder) / "pilot", seconds, project))
+        place = Path(folder) / "pilot"
+        deals = min(pilot, experiment.deals)
+        limits: dict[str, Any] = {"deals": deals, "first": FIRST_BATCH, "seconds": seconds, "timeout": TIMEOUT}
+        commits = list(play_pilot(plan, drawn, place, **limits, project=project))
         spent = time.monotonic() - start
-        run = read_run(Path(folder) / "pilot")
+        run = read_run(place)
         values = read_outcome(run, outcome, deals=pilot)
         failures = run.describe_failures()
     tried = {drawn[number].index: values[number] for number in sorted({commit.cell for commit in commits})}
@@ -251,7 +230,7 @@ def forecast(
         for cell in plan.cells
         if cell.index in tried
     )
-    costs = _Costs(plan, drawn, commits, workers)
+    costs = Costs(plan, drawn, commits, workers)
     found = Forecast(
         name=experiment.name,
         outcome=outcome,
@@ -281,41 +260,6 @@ def _choose_goal(
     if outcome not in (None, rule.outcome):
         return outcome or "win_share", None, None
     return rule.outcome, *((rule.half_width, None) if isinstance(rule, Precision) else (None, rule.effect))
-
-
-def _shrink(plan: Plan, chosen: Sequence[Cell], deals: int) -> Plan:
-    """Return a plan of some cells and few deals."""
-    experiment = plan.experiment.model_copy(update={"deals": deals, "stop": None})
-    cells = (cell.model_copy(update={"index": number, "deals": deals}) for number, cell in enumerate(chosen))
-    return Plan(experiment, tuple(cells), plan.specs)
-
-
-def _play_pilot(plan: Plan, folder: Path, seconds: float, project: Path | None) -> Iterator[Commit]:
-    """Play batches of deals, each some times as large as the one before, until all are played or the time is over."""
-    manifest = open_folder(folder, plan, project)
-    tasks = {task.cell.index: task for task in list_tasks(plan, manifest, folder, set(), project, TIMEOUT)}
-    start = time.monotonic()
-    tried: list[int] = []
-    first, *later = _cut_batches(plan.experiment.deals)
-    with children_of(folder.absolute()):
-        for cell, task in tasks.items():
-            if tried and time.monotonic() - start > seconds / 2:
-                break
-            tried.append(cell)
-            yield play_shard(replace(task, shard=Shard(cell, first.start, len(first))))
-        for batch in later:
-            for cell in tried:
-                if time.monotonic() - start > seconds:
-                    return
-                yield play_shard(replace(tasks[cell], shard=Shard(cell, batch.start, len(batch))))
-
-
-def _cut_batches(deals: int) -> list[range]:
-    """Cut the deals of a pilot into batches: 2, 4, 12, 36, and so on."""
-    ends = [0, FIRST_BATCH]
-    while ends[-1] < deals:
-        ends.append(min(ends[-1] * BATCH_GROWTH, deals))
-    return [range(*ends_of) for ends_of in pairwise(ends)]
 
 
 def _forecast_cell(
@@ -361,60 +305,7 @@ def _scale(found: Range, factor: float) -> Range:
     return Range(found.value * factor, found.low * factor, found.high * factor)
 
 
-class _Costs:
-    """Time and bytes of an experiment, by the shards of its pilot."""
-
-    def __init__(self, plan: Plan, drawn: Sequence[Cell], commits: Sequence[Commit], workers: int) -> None:
-        self.plan, self.workers = plan, workers
-        played: dict[int, list[Commit]] = defaultdict(list)
-        for commit in commits:
-            played[commit.cell].append(commit)
-        self.is_warm = all(len(batches) > 1 for batches in played.values())
-        seconds, sizes, heads = defaultdict(list), defaultdict(list), []
-        for number, batches in played.items():
-            cell = drawn[number]
-            later = batches[1:] or batches  # the first one compiles and starts processes
-            games = sum(batch.n_deals for batch in later) * len(cell.seatings)
-            seconds[cell.players].append(sum(batch.seconds for batch in later) / games)
-            slope, head = _fit_bytes(batches)
-            sizes[cell.players].append(slope / len(cell.seatings))
-            heads.append(head)
-        self._seconds = {players: float(np.mean(found)) for players, found in seconds.items()}
-        self._bytes = {players: float(np.mean(found)) for players, found in sizes.items()}
-        self._head = float(np.mean(heads))
-
-    def at(self, deals: int) -> Cost:
-        """Return what so many deals a cell take."""
-        cells = tuple(cell.model_copy(update={"deals": deals}) for cell in self.plan.cells)
-        plan = Plan(self.plan.experiment.model_copy(update={"deals": deals}), cells, self.plan.specs)
-        games = dict.fromkeys((cell.players for cell in cells), 0)
-        for cell in cells:
-            games[cell.players] += deals * len(cell.seatings)
-        return Cost(
-            deals=deals,
-            games=plan.n_games,
-            seconds=sum(count * self._of(self._seconds, players) for players, count in games.items()) / self.workers,
-            bytes=sum(count * self._of(self._bytes, players) for players, count in games.items())
-            + plan.n_shards * self._head,
-        )
-
-    @staticmethod
-    def _of(rates: dict[int, float], players: int) -> float:
-        """Return the rate at a player count, or the mean rate if no cell of it was tried."""
-        return rates.get(players, float(np.mean(list(rates.values()))))
-
-
-def _fit_bytes(batches: Sequence[Commit]) -> tuple[float, float]:
-    """Return the bytes of a deal and those of a shard without any, by the batches of a cell."""
-    deals = [batch.n_deals for batch in batches]
-    sizes = [sum(part.bytes for part in batch.tables.values()) for batch in batches]
-    if len(set(deals)) < 2:
-        return sizes[-1] / deals[-1], 0.0
-    slope, head = np.polyfit(deals, sizes, 1)
-    return max(float(slope), 0.0), max(float(head), 0.0)
-
-
-def _note(experiment: Experiment, cells: Sequence[CellForecast], costs: _Costs, failures: str) -> Iterator[str]:
+def _note(experiment: Experiment, cells: Sequence[CellForecast], costs: Costs, failures: str) -> Iterator[str]:
     workers = f"{costs.workers} worker{'' if costs.workers == 1 else 's'}"
     yield (
         f"times are for {workers}, from one worker on this machine, as busy as it was: they may be wrong by a factor "
@@ -449,12 +340,11 @@ def _word_deals(found: Range | None) -> str:
     return f"{found.value:,.0f} ({found.low:,.0f} to {found.high:,.0f})" if found else "?"
 
 
-def _word_bytes(size: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:,.3g} GB"
+def _word_cost(cost: Cost) -> str:
+    return (
+        f"{cost.deals:,} deals a cell, {cost.games:,} games: about {word_seconds(cost.seconds)} and "
+        f"{word_bytes(cost.bytes)}"
+    )
 
 
 def _align(rows: Sequence[Sequence[str]]) -> list[str]:

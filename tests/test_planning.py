@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from azulsim import planning, runner
+from azulsim import log, planning, runner
 from azulsim.cli import app
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment
 from azulsim.planning import Forecast, forecast
+from azulsim.runner import pilot
 from azulsim.stats import estimate_mean, plan_clusters
 
 SLOW = """from azulsim.strategy import strategy
@@ -136,7 +138,7 @@ def test_the_goal_is_that_of_the_rule_to_stop_by() -> None:
 def test_options_are_checked_before_anything_is_played(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: Any, message: str
 ) -> None:
-    monkeypatch.setattr(planning, "play_shard", lambda task: pytest.fail("a pilot was played"))
+    monkeypatch.setattr(planning, "play_pilot", lambda *_, **__: pytest.fail("a pilot was played"))
     with pytest.raises(InputError, match=message):
         forecast(make(), progress=True, **{"pilot": 4, **options})
     assert capsys.readouterr().err == "", "nor is a pilot announced"
@@ -161,3 +163,75 @@ def test_command_prints_a_table_or_json(tmp_path: Path) -> None:
     assert data["stands"]["games"] == 1000
     assert data["deals"]["low"] < data["deals"]["value"] < data["deals"]["high"]
     assert data["wanted"]["deals"] == data["deals"]["value"]
+
+
+# What a run says before it starts
+
+
+def foresee(experiment: Experiment, done: Any = (), project: Path | None = None) -> pilot.Cost | None:
+    return pilot.foresee(experiment.plan(project=project, where="x"), done, 1, 60.0, project)
+
+
+def test_a_run_says_what_it_takes_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = runner.run(make(deals=20_000, log="moves"), out=tmp_path / "run", jobs=1)
+    second = capsys.readouterr().err.splitlines()[1]
+    told = re.fullmatch(r"32 shards to play, 1 worker; about (\d+) (s|min) and ([\d.]+) MB, by a few games", second)
+    assert told, second
+    written = sum(part.bytes for commit in run.commits for part in commit.tables.values()) / 1e6
+    assert written / 2 < float(told[3]) < 2 * written
+    assert list(tmp_path.iterdir()) == [run.path]
+
+
+def test_what_is_there_tells_what_the_rest_takes(tmp_path: Path) -> None:
+    run = runner.run(make(), out=tmp_path / "run", jobs=1, progress=False)
+    more = make(deals=10_000)
+    cost = foresee(more, run.commits)
+    assert cost is not None
+    assert (cost.deals, cost.games) == (10_000, 20_000)
+    later = run.commits[1:]
+    spent = sum(commit.seconds for commit in later)
+    assert spent < cost.seconds < 100 * spent  # 10 times, if seconds are not rounded away
+
+
+def test_small_runs_begin_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pilot, "play_pilot", lambda *_, **__: pytest.fail("a pilot was played"))
+    assert foresee(make(deals=800)) is None
+
+
+def test_a_strategy_that_fails_leaves_the_time_open(tmp_path: Path) -> None:
+    (tmp_path / "strategies").mkdir()
+    (tmp_path / "strategies" / "slow.py").write_text(SLOW)
+    failing = make(lineup=["raises", "greedy"], deals=100_000)
+    assert foresee(failing, project=tmp_path) is None
+    playing = foresee(make(lineup=["first_move", "greedy"], deals=100_000), project=tmp_path)
+    assert playing is not None
+    assert playing.seconds > 10
+
+
+def test_costs_are_a_line_over_the_batches() -> None:
+    plan = make(deals=1_000_000).plan(project=None, where="x")
+    part = log.manifest.Part(rows=1, bytes=1, content="x")
+
+    def commit(deals: int, seconds: float) -> log.Commit:
+        size = 1000 + 50 * 2 * deals
+        return log.Commit(
+            shard="x",
+            cell=0,
+            first_deal=0,
+            n_deals=deals,
+            n_games=2 * deals,
+            n_moves=1,
+            n_failures=0,
+            seconds=seconds,
+            doubts=(),
+            tables={"games": part.model_copy(update={"bytes": size})},
+        )
+
+    # The first batch compiles; the others take 20 ms and 1 ms a game.
+    batches = [commit(1, 9.0), commit(10, 0.04), commit(100, 0.22), commit(1000, 2.02)]
+    found = pilot.Costs(plan, plan.cells, batches, 4).at(1_000_000)
+    assert found.seconds == pytest.approx((2_000_000 * 0.001 + plan.n_shards * 0.02) / 4)
+    assert found.bytes == pytest.approx(2_000_000 * 50 + plan.n_shards * 1000)
+    # Noise that makes a line fall is not followed below nothing.
+    noisy = pilot.Costs(plan, plan.cells, [commit(1, 9.0), commit(10, 0.5), commit(100, 0.4)], 1).at(1_000_000)
+    assert noisy.seconds == pytest.approx(2_000_000 * 0.9 / 220)

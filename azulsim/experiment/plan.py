@@ -53,6 +53,12 @@ class Plan:
         return sum(cell.deals * len(cell.seatings) for cell in self.cells)
 
     @property
+    def n_moves(self) -> int:
+        """Number of moves that all games are taken to last, those of probes included."""
+        moves = self.moves_per_deal()
+        return sum(cell.deals * moves[cell.index] for cell in self.cells)
+
+    @property
     def n_shards(self) -> int:
         """Number of shards."""
         sizes = self.deals_per_shard().values()
@@ -69,8 +75,7 @@ class Plan:
         these gets smaller ones, but none under `LEAST_MOVES_PER_SHARD`.
         """
         moves = self.moves_per_deal()
-        total = sum(cell.deals * moves[cell.index] for cell in self.cells)
-        target = min(MOVES_PER_SHARD[self.experiment.log], max(LEAST_MOVES_PER_SHARD, total // SHARDS_PER_RUN))
+        target = min(MOVES_PER_SHARD[self.experiment.log], max(LEAST_MOVES_PER_SHARD, self.n_moves // SHARDS_PER_RUN))
         return {index: -(-target // count) for index, count in moves.items()}
 
     def moves_per_deal(self) -> dict[int, int]:

@@ -212,11 +212,10 @@ def describe_environment() -> dict[str, Any]:
     }
 
 
-# Parquet. Encodings were chosen by measurement on greedy play at 2 players: integers as BYTE_STREAM_SPLIT, because
-# parquet knows none below 32 bits and this puts the empty upper bytes together; negative ones as differences in moves,
-# where time counts, and as dictionaries elsewhere; coded columns as dictionaries; the text plain. Statistics are left
-# out: files are chosen by their names. Shards are written from memory in one go, so a file is torn only by a full disk
-# or a crash.
+# Parquet. Encodings were chosen by measurement on greedy play at 2 players: numbers as BYTE_STREAM_SPLIT, because
+# parquet knows none below 32 bits and this puts the empty upper bytes together; coded columns, and those of moves that
+# may be negative, as dictionaries; the text plain. Statistics are left out: files are chosen by their names. Shards are
+# written from memory in one go, so a file is torn only by a full disk or a crash.
 
 
 def _write_table(path: Path, table: Table, rows: Array, specs: Sequence[str]) -> Part:
@@ -230,31 +229,42 @@ def _write_table(path: Path, table: Table, rows: Array, specs: Sequence[str]) ->
 
 
 def _to_arrow(column: Column, values: Array, specs: Sequence[str]) -> pa.Array:
+    """Return a column as an Arrow array over the same memory.
+
+    `pa.array` would do, but loads pandas to ask whether it was given any: 35 MB in every process that plays.
+    """
     if column.dtype == "S":
-        return pa.array(values).cast(pa.string())
-    names = specs if column.name == "spec" else column.names
-    if names:
-        return pa.DictionaryArray.from_arrays(pa.array(values), pa.array(list(names), pa.string()))
+        letters = values.view(np.uint8)
+        ends = np.cumsum(np.strings.str_len(values), dtype=np.int32)
+        buffers = [None, pa.py_buffer(np.append(np.int32(0), ends)), pa.py_buffer(letters[letters != 0])]
+        return pa.Array.from_buffers(pa.string(), len(values), buffers)
+    if column.dtype == "?":
+        return pa.Array.from_buffers(pa.bool_(), len(values), [None, _pack(values)])
+    is_there = None
     if column.dtype == "i2" and (missing := values == NOT_LOGGED).any():
-        return pa.array(values, mask=missing)
-    return pa.array(values)
+        is_there = _pack(~missing)
+    kind = pa.from_numpy_dtype(values.dtype)
+    numbers = pa.Array.from_buffers(kind, len(values), [is_there, pa.py_buffer(values)])
+    names = specs if column.name == "spec" else column.names
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(list(names), pa.string())) if names else numbers
+
+
+def _pack(flags: npt.NDArray[np.bool_]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 
 @cache
 def _options(table: str) -> dict[str, Any]:
     encoding, dictionaries = {}, []
     for column in TABLES[table].columns:
-        if column.names or column.name == "spec":
+        is_signed_move = table == "moves" and column.dtype in ("i1", "i2")
+        if column.names or column.name == "spec" or is_signed_move:
             dictionaries.append(column.name)
         elif column.dtype == "?":
             if table == "moves":
                 encoding[column.name] = "RLE"
-        elif column.dtype[0] == "u" or column.dtype in ("i4", "i8"):
-            encoding[column.name] = "BYTE_STREAM_SPLIT"
-        elif column.dtype != "S" and table == "moves":
-            encoding[column.name] = "DELTA_BINARY_PACKED"
         elif column.dtype != "S":
-            dictionaries.append(column.name)
+            encoding[column.name] = "BYTE_STREAM_SPLIT"
     return {
         "compression": "zstd",
         "compression_level": 1,

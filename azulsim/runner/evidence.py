@@ -60,6 +60,10 @@ def _weigh(rule: Precision | Test, cell: int, players: int, values: npt.NDArray[
     return CellEvidence(cell=cell, verdict=verdict, value=found.value, **ends)
 
 
+_SHARDS_AT_ONCE = 8
+"""How many are read together: a fast run has hundreds between two lines of progress, and they would fill the memory."""
+
+
 class Tally:
     """Keeps count of the outcome that a run is about, to say while it is played how well it is known so far.
 
@@ -81,14 +85,14 @@ class Tally:
 
     def describe(self) -> list[str]:
         """Return what is to be told: nothing, or the half width of the cell in which the outcome is known least."""
+        waiting, self._waiting = self._waiting, []
         try:
-            run = Run(self._folder, self._manifest, self._waiting)
-            found = read_outcome(run, self._outcome, deals=MAX_DEALS) if self._waiting else {}
+            for start in range(0, len(waiting), _SHARDS_AT_ONCE):
+                run = Run(self._folder, self._manifest, waiting[start : start + _SHARDS_AT_ONCE])
+                for cell, values in read_outcome(run, self._outcome, deals=MAX_DEALS).items():
+                    self._sums[cell] += len(values), values.sum(), (values**2).sum()
         except InputError:  # whoever reads the run will be told
             return []
-        self._waiting = []
-        for cell, values in found.items():
-            self._sums[cell] += len(values), values.sum(), (values**2).sum()
         widths = [self._estimate_half_width(*sums) for sums in self._sums.values() if sums[0] > 1]
         known = [width for width in widths if width > 0]
         if not known:

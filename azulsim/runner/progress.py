@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from azulsim.experiment import Plan
 from azulsim.log import Commit, Manifest, Shard
 from azulsim.log.read import format_count
 from azulsim.runner.evidence import Tally
+from azulsim.runner.pilot import Cost
 
 SECONDS_BETWEEN_LINES = 30.0
 SHARE_BETWEEN_LINES = 0.1
@@ -40,9 +41,23 @@ def tell_files(specs: Sequence[str], sources: Mapping[str, str], project: Path |
 
 @contextmanager
 def watch_run(
-    plan: Plan, manifest: Manifest, folder: Path, done: Sequence[Commit], workers: int, is_wanted: bool
+    plan: Plan,
+    manifest: Manifest,
+    folder: Path,
+    done: Sequence[Commit],
+    workers: int,
+    foresee: Callable[[], Cost | None],
+    is_wanted: bool,
 ) -> Iterator[Watch]:
-    """Say what is going to be played and where it goes, give what follows it, and sum up when it has ended well."""
+    """Say what is going to be played, where it goes and what it takes, give what follows it, and sum up at the end.
+
+    Parameters
+    ----------
+    foresee
+        Finds out what the whole run takes, or None if that cannot be told.
+    is_wanted
+        False to say nothing.
+    """
     if not is_wanted:
         yield _Silence()
         return
@@ -51,17 +66,26 @@ def watch_run(
     deals = f"{'at most ' if experiment.stop else ''}{format_count(experiment.deals, 'deal')}"
     share = f", share {manifest.share} of it: {pace.total:,} games" if manifest.share else ""
     kept = f", {pace.done:,} games there already" if pace.done else ""
-    shards = format_count(pace.shards_left, "shard")
     _tell(
         f"{experiment.name}: {format_count(len(plan.cells), 'cell')} x {deals} = {plan.n_games:,} games{share}, "
-        f"log {experiment.log}, seed {experiment.seed}, azulsim {__version__} -> {folder}{kept}\n"
-        f"{shards} to play, {format_count(pace.workers, 'worker')}; the first of them will tell how long it takes"
+        f"log {experiment.log}, seed {experiment.seed}, azulsim {__version__} -> {folder}{kept}"
+    )
+    _tell(
+        f"{format_count(pace.shards_left, 'shard')} to play, {format_count(pace.workers, 'worker')}; "
+        + _word_cost(foresee(), pace.moves_left / plan.n_moves, experiment.stop is not None)
     )
     tally = Tally(folder, manifest, experiment.stop)
     tally.add(done)
     with _show_bar(pace, tally) if sys.stderr.isatty() else _print_lines(pace, tally) as watch:
         yield watch
     _tell("; ".join([f"played {pace.summary}", *tally.describe()]))
+
+
+def _word_cost(cost: Cost | None, share: float, may_stop: bool) -> str:
+    if cost is None:
+        return "the first of them will tell how long it takes"
+    most = " at most" if may_stop else ""
+    return f"about {word_seconds(cost.seconds * share)} and {word_bytes(cost.bytes * share)}{most}, by a few games"
 
 
 def _tell(text: str) -> None:
@@ -186,6 +210,11 @@ class Pace:
             self._warm = (time.monotonic(), self.done, self._done_moves)
 
     @property
+    def moves_left(self) -> int:
+        """Return how many moves the games still to be played are taken to last."""
+        return self._all_moves - self._done_moves
+
+    @property
     def share(self) -> float:
         """Return the share of the run that is done, 0 to 1, by moves."""
         return self._done_moves / self._all_moves if self._all_moves else 1.0
@@ -214,7 +243,7 @@ class Pace:
     @property
     def time_left(self) -> str:
         """Return the time that the rest will take at this pace, in words, and what the first such figure rests on."""
-        left, moves = self._all_moves - self._done_moves, self._rates()[1]
+        left, moves = self.moves_left, self._rates()[1]
         told = f"{word_seconds(left / moves if moves else float('inf'))} left"
         return told if self._is_warm else f"{told} or less, by {format_count(self.shards, 'shard')}"
 
@@ -238,3 +267,12 @@ def word_seconds(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s" if seconds >= 1 or seconds == 0 else "1 s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def word_bytes(size: float) -> str:
+    """Return a size in the unit that suits it."""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.3g} GB"

@@ -20,6 +20,7 @@ from azulsim.log.manifest import find_gaps, read_commits
 from azulsim.runner.cluster import connect
 from azulsim.runner.evidence import look
 from azulsim.runner.folder import OnFailure, now, open_folder
+from azulsim.runner.pilot import Cost, foresee
 from azulsim.runner.progress import tell_files, watch_run
 from azulsim.runner.tasks import Task, list_tasks
 from azulsim.runner.watching import children_of
@@ -197,7 +198,11 @@ class _Sitting:
         if self.progress:
             tell_files(self.plan.specs, self.manifest.sources, self.project)
         count = self.workers.count
-        with watch_run(self.plan, self.manifest, self.folder, done, count, self.progress) as watch:
+
+        def cost() -> Cost | None:
+            return foresee(self.plan, done, count, self.timeout, self.project)
+
+        with watch_run(self.plan, self.manifest, self.folder, done, count, cost, self.progress) as watch:
             for commit in done:
                 self._heed(commit)
             # Children are ended first: a worker that waits for one would be waited for.
