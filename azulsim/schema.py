@@ -7,6 +7,7 @@ how many deals were planned, and in canonical order when sorted. Every table joi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -47,7 +48,7 @@ class Column:
     """For a coded column, the text of each code; written to parquet as a dictionary column."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """One table of the log."""
 
@@ -63,6 +64,7 @@ class Table:
     is_probed: bool = False
     """True if it is written only where the experiment asks for probes."""
 
+    @cache  # noqa: B019 - tables are few, and live as long as the module
     def dtype(self, text_width: int = 1) -> np.dtype[Any]:
         """Return the structured dtype of a row; `text_width` is the width of its `S` column, if any."""
         fields = [(c.name, f"S{text_width}" if c.dtype == "S" else c.dtype) for c in self.columns]

@@ -52,6 +52,8 @@ class Blockplay:
         self.plan["depth"], self.plan["logs_denial"] = driver.DEPTH_NUMBERS[block.depth], block.denial
         self.plan["must_deal"] = block.rules.no_tiles == "error"
         self.plan["is_probing"] = start is not None
+        codes = np.array(block.spec_codes, np.uint16)[np.array(block.seatings)]
+        self.plan["specs"][0, : len(codes), : block.players] = codes
         if block.probes:
             self.plan["depth"] = driver.DEPTH_NUMBERS["moves"]  # a decision is looked at where it would be logged
             self.plan["per_game"] = block.probes.per_game
@@ -176,12 +178,9 @@ class Blockplay:
         """Return the tables of all games that came to their end, cut to size; those of probes are empty."""
         used = [int(n) for n in log.used]
         games, block = log.games[: used[0]], self.block
-        seatings = np.array(block.seatings, np.int64)
-        codes = np.array(block.spec_codes, np.uint16)
-        games["spec"] = codes[seatings[games["seating"], games["seat"]]]
         depth = DEPTHS.index(block.depth)
         return Tables(
-            games=np.concatenate([games, *self.forfeited]),
+            games=np.concatenate([games, *self.forfeited]) if self.forfeited else games,
             rounds=driver.join_displays(log) if depth >= 1 else empty(ROUNDS, block.text_width),
             moves=log.moves[: used[2]] if depth >= 2 else empty(MOVES),
             roots=empty(ROOTS),

@@ -23,6 +23,8 @@ from azulsim.cli import catalog, strategies, experiments, rules, selftest  # noq
 
 def main() -> None:
     """Run the command in `sys.argv` and exit with its code."""
+    # Read when Arrow is loaded. Its own allocator keeps what was freed: 40 MB in a run with two workers.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     words = sys.argv[1:]
     debug = "--debug" in words  # wherever it stands
     for stream in (sys.stdout, sys.stderr):

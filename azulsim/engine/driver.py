@@ -22,7 +22,7 @@ from azulsim.engine.record import ALLOWED, GAME, JOKER, SOURCE_LANES, WITH_JOKER
 from azulsim.engine.scoring import NOT_A_NUMBER, call_move, call_place
 from azulsim.engine.table import allow_all, count_legal, fill_moves, is_allowed
 from azulsim.rules import MAX_PLAYERS
-from azulsim.schema import CELL_SHIFT, COLOR_NAMES, DEAL_SHIFT, GAMES, MOVES, NOT_LOGGED, ROUNDS, Depth
+from azulsim.schema import CELL_SHIFT, COLOR_NAMES, DEAL_SHIFT, GAMES, MAX_SEATINGS, MOVES, NOT_LOGGED, ROUNDS, Depth
 
 LIVE = np.dtype(
     [
@@ -65,6 +65,7 @@ PLAN = np.dtype(
         ("root_rounds", "u8"),  # rounds before which a root is taken: bit r for round r, bit 63 for all from 63 on
         ("per_game", "i1"),  # roots taken from the decisions of a game in which the marker could be taken or left
         ("is_probing", "?"),  # games are played on from roots
+        ("specs", "u2", (MAX_SEATINGS, MAX_PLAYERS)),  # codes of the strategies, by seating and seat
     ],
     align=True,
 )
@@ -501,7 +502,7 @@ def finish_game(game: Any, live: Any, ledger: Any, plan: Any, log: Any) -> None:
     for seat in range(game.players):
         row, entry = log.games[first + seat], ledger[seat]
         row.game, row.cell, row.deal, row.seating = live.game, plan.cell, live.deal, live.seating
-        row.players, row.seat = game.players, seat
+        row.players, row.seat, row.spec = game.players, seat, plan.specs[live.seating, seat]
         row.score = game.score[seat]
         row.rows, row.columns, row.colors = entry.rows, entry.columns, entry.colors
         row.placement, row.win_share = entry.placement, entry.win_share

@@ -8,6 +8,7 @@ deal. The mixing function is the finalizer of SplitMix64 (Steele, Lea and Flood 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(
 _U1 = np.uint64(1)
 
 
+@lru_cache(maxsize=64)
 def root_key(seed: int, domain: int) -> int:
     """Return the 64-bit root of one domain of luck for a seed (any integer from 0)."""
     return int(np.random.SeedSequence(seed, spawn_key=(domain,)).generate_state(1, np.uint64)[0])

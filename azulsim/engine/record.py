@@ -17,6 +17,7 @@ The keys of the deal are not in the record: what a strategy sees cannot betray t
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,11 @@ MAX_LEGAL = (MAX_DISPLAYS + 1) * 6 * (5 * 2 + 1) + (MAX_DISPLAYS + 1) * 5 * 5 * 
 
 def make_template(rules: Rules, players: int) -> npt.NDArray[Any]:
     """Return a record array of one game that holds the rules and an empty table, ready to be dealt."""
+    return _make_template(rules, players).copy()
+
+
+@lru_cache(maxsize=64)
+def _make_template(rules: Rules, players: int) -> npt.NDArray[Any]:
     games = np.zeros(1, GAME)
     game = games[0]
     game["players"] = players
