@@ -188,7 +188,7 @@ LIMITS = {"score": 1.8, "score_position": 2.2}
 
 def measure_library() -> Iterator[Figure]:
     """Every bundled score, time a move over that of the yardstick's greedy play."""
-    greedy, games = registry.make_strategy("greedy"), 2000
+    greedy, games = registry.make_strategy("greedy"), GAMES_PER_BLOCK
     plies = play_block(make_block(2, games), strategies=[greedy] * 2).games["plies"][::2].mean()
     for entry in registry.list_strategies():
         strategy = registry.make_strategy(entry.name)
@@ -196,8 +196,8 @@ def measure_library() -> Iterator[Figure]:
             continue
         ratios = []
         for _ in range(1 + PAIRS_OF_LIBRARY):  # the first may have to compile
-            yardsticks = yardstick_seconds("greedy", 2, 5 * games) / plies
-            ratios.append(_seconds_a_move(strategy, 2, "standard") / yardsticks)
+            yardsticks = yardstick_seconds("greedy", 2, games) / plies
+            ratios.append(_seconds_a_move(strategy, 2, "standard", games) / yardsticks)
         what = f"{entry.name}, 2 players, time a move over the yardstick's greedy play"
         yield summarize(what, ratios[1:], LIMITS[strategy.definition.shape])
 
@@ -214,8 +214,8 @@ def measure_variants() -> Iterator[Figure]:
             yield summarize(f"{spec}, {name}, {players} players, time a move over the printed wall", ratios, 3)
 
 
-def _seconds_a_move(strategy: Strategy, players: int, variant: str) -> float:
-    block = replace(make_block(players, 2000), rules=VARIANTS[variant])
+def _seconds_a_move(strategy: Strategy, players: int, variant: str, games: int = 2000) -> float:
+    block = replace(make_block(players, games), rules=VARIANTS[variant])
     start = time.process_time()
     tables = play_block(block, strategies=[strategy] * players)
     return (time.process_time() - start) / int(tables.games["plies"][::players].sum(dtype=np.int64))

@@ -26,6 +26,8 @@ STATE = np.dtype([("is_played", "i1")])
 SCALARS = ("lid", "mask", "holder", "seat")
 ARRAYS = ("open", "counts", "colors", "full", "floor")
 """Fields that a move changes; of the arrays, the element of the mover."""
+ABSENT = ("is_general", "joker_mask")
+"""Fields that are 0 on the printed wall, said to the compiler, which then drops all code for other walls and jokers."""
 
 
 class Foreseen(types.Type):  # type: ignore[misc]
@@ -142,6 +144,9 @@ def _make_reader(name: str) -> Callable[[Any], Any]:
     def unchanged(position: Any) -> Any:
         return getattr(position._copy if position._state.is_played else position._game, name)
 
+    def absent(position: Any) -> Any:
+        return 0
+
     def scalar(position: Any) -> Any:
         return getattr(position._copy, name) if position._state.is_played else getattr(position._change, name)
 
@@ -157,7 +162,8 @@ def _make_reader(name: str) -> Callable[[Any], Any]:
             return patch(patch(position._copy.sources, -1, change.tiles), -1, change.center)
         return patch(patch(position._game.sources, change.source, change.tiles), 0, change.center)
 
-    reader = scalar if name in SCALARS else array if name in ARRAYS else sources if name == "sources" else unchanged
+    kinds = {"sources": sources, **dict.fromkeys(ABSENT, absent), **dict.fromkeys(SCALARS, scalar)}
+    reader = kinds.get(name, array if name in ARRAYS else unchanged)
 
     def choose(position: Any) -> Any:
         return reader

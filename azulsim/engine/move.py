@@ -46,15 +46,15 @@ class Move(NamedTuple):
     column: float
     """Column 1 to 5 of the wall to which the line's tile will go; 0 for the floor, or if there is no space for it."""
     row_tiles: float
-    """Tiles now on the wall in the line's row, 0 to 4 (0 for the floor)."""
+    """Tiles on the wall in the line's row, those of complete lines counted (0 for the floor)."""
     column_tiles: float
-    """Tiles now on the wall in that column (0 for the floor)."""
+    """Tiles on the wall in that column, those of complete lines counted (0 for the floor)."""
     color_tiles: float
-    """Tiles of the move's color now on the wall."""
+    """Tiles of the move's color on the wall, those of complete lines counted."""
     across: float
-    """Length of the horizontal run the line's tile would make on the wall as it is now (0 for the floor)."""
+    """Length of the horizontal run the line's tile would make, complete lines tiled first (0 for the floor)."""
     down: float
-    """Length of the vertical run it would make (0 for the floor)."""
+    """Length of the vertical run it would make, likewise (0 for the floor)."""
     to_center: float
     """Tiles of other colors that the move pushes to the center."""
     left: float
