@@ -63,9 +63,17 @@ class Blockplay:
 
     def play(self) -> Log:
         """Play all games, and return the log of those that were not spoiled."""
-        if all(strategy.speed == "compiled" for strategy in self.strategies):
-            return self._play_compiled()
-        return Lockstep(self).play()
+        return self._play_compiled() if self.is_compiled else Lockstep(self).play()
+
+    @property
+    def is_compiled(self) -> bool:
+        """True if games are played one after another, by compiled strategies alone."""
+        return all(strategy.speed == "compiled" for strategy in self.strategies)
+
+    @property
+    def is_in_order(self) -> bool:
+        """True if rows were filled in order of games."""
+        return self.is_compiled and not self.forfeited
 
     def make_seats(self) -> npt.NDArray[Any]:
         """Return SEAT[n_seatings, players]: who sits where, without the memory that some ask for."""

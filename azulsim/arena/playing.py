@@ -59,7 +59,7 @@ def play_block(
     tables = play.make_tables(log)
     if block.probes:
         play_on(play, log, tables)
-    return leave_out(block, tables)
+    return leave_out(block, tables, is_sorted=play.is_in_order)
 
 
 def warm_up(block: Block, strategies: Sequence[Strategy]) -> None:

@@ -125,14 +125,14 @@ def write_shard(
     if failures:
         parts["failures"] = _write_failures(table_path(folder, "failures", shard.name), failures)
     games = tables["games"]
-    is_first_seat = games["seat"] == 0
+    players = int(games["players"][0]) if len(games) else 1
     commit = Commit(
         shard=shard.name,
         cell=shard.cell,
         first_deal=shard.first_deal,
         n_deals=shard.n_deals,
-        n_games=int(np.count_nonzero(is_first_seat)),
-        n_moves=int(games["plies"][is_first_seat].sum(dtype=np.int64)),
+        n_games=len(games) // players,
+        n_moves=int(games["plies"][::players].sum(dtype=np.int64)),
         n_failures=len(failures),
         seconds=round(seconds, 3),
         doubts=tuple(doubts),
