@@ -338,12 +338,16 @@ def test_plain_lines_are_few_and_none_is_late(
         return capsys.readouterr().err.splitlines()
 
     told = follow(10_000, workers=2, seconds=0.01, first=5.0)
-    assert told[0] == "  0%  4 of 20,000 games  0.4 games/s  13.9 h left or less, by 2 shards", "starting is in it"
-    assert told[1].startswith(" 10%  2,006 of 20,000 games  200 games/s  90 s left"), "and soon out of it"
+    assert told[0] == "  1%  206 of 20,000 games  200 games/s  2 min left", "starting is left out"
+    assert told[1].startswith(" 11%  2,208 of 20,000 games  200 games/s  89 s left")
     assert len(told) == 10, "110 s: one line every 10 %, and none for the end, which is summed up"
+    told = follow(10, workers=2, seconds=0.01, first=20.0)
+    assert told == ["  0%  4 of 20,000 games  0.1 games/s  55.5 h left or less, by 2 shards"], (
+        "nothing else is known yet"
+    )
     told = follow(100, workers=1, seconds=3.0, first=3.0)
     assert len(told) == 10, "300 s: one line every 30 s"
-    assert told[-1].startswith("  1%  182 of 20,000 games  0.67 games/s  8.3 h left")
+    assert told[-1].startswith("  1%  184 of 20,000 games  0.67 games/s  8.3 h left")
 
 
 def test_shards_that_take_long_are_told_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,17 +221,12 @@ class Pace:
 
     @property
     def has_rate(self) -> bool:
-        """Return True if there are enough shards and time to make a rate of."""
-        return self.shards >= self.workers and time.monotonic() - self._start[0] >= SECONDS_TO_TRUST
-
-    @property
-    def _is_warm(self) -> bool:
-        """True if there is a rate without the first shards."""
+        """True if there are enough shards and time to make a rate of, without the first shards."""
         return self.shards >= 2 * self.workers and time.monotonic() - self._warm[0] >= SECONDS_TO_TRUST
 
     def _rates(self) -> tuple[float, float]:
         """Return games and moves a second, over this sitting."""
-        since, games, moves = self._warm if self._is_warm else self._start
+        since, games, moves = self._warm if self.has_rate else self._start
         seconds = max(time.monotonic() - since, 1e-9)
         return (self.done - games) / seconds, (self._done_moves - moves) / seconds
 
@@ -245,7 +240,7 @@ class Pace:
         """Return the time that the rest will take at this pace, in words, and what the first such figure rests on."""
         left, moves = self.moves_left, self._rates()[1]
         told = f"{word_seconds(left / moves if moves else float('inf'))} left"
-        return told if self._is_warm else f"{told} or less, by {format_count(self.shards, 'shard')}"
+        return told if self.has_rate else f"{told} or less, by {format_count(self.shards, 'shard')}"
 
     @property
     def summary(self) -> str:
