@@ -343,7 +343,7 @@ def _word_deals(found: Range | None) -> str:
 def _word_cost(cost: Cost) -> str:
     return (
         f"{cost.deals:,} deals a cell, {cost.games:,} games: about {word_seconds(cost.seconds)} and "
-        f"{word_bytes(cost.bytes)}"
+        f"{'?' if cost.bytes is None else word_bytes(cost.bytes)}"
     )
 
 

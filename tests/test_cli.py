@@ -422,17 +422,20 @@ def test_comparison_in_which_no_game_was_finished_says_so(azul: Command, tmp_pat
     assert "no game between different strategies was finished; see here/failures" in done.err.splitlines()[-1]
 
 
-def test_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
-    (tmp_path / "slow.toml").write_text('lineup = ["sleeper", "uniform"]\ndeals = 400\n')
+@pytest.mark.parametrize(("deals", "times"), [(400, 1), (80, 1), (80, 3)], ids=["pilot", "once", "often"])
+def test_interrupted_run_says_how_to_go_on(tmp_path: Path, deals: int, times: int) -> None:
+    (tmp_path / "slow.toml").write_text(f'lineup = ["sleeper", "uniform"]\ndeals = {deals}\n')
     write_strategy(tmp_path, "sleeper", SLOW)
     # A shell's background jobs start with interrupts ignored; a person at a terminal has them on.
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     code += "from azulsim.cli import main; main()"
-    words = [sys.executable, "-c", code, "run", "slow.toml", "--jobs", "1"]
+    words = [sys.executable, "-c", code, "run", "slow.toml", "--jobs", "2"]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             wait_for(tmp_path / "begun")
-            process.send_signal(signal.SIGINT)
+            for _ in range(times):
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.02)
             out, err = process.communicate(timeout=30)
         finally:
             process.kill()

@@ -175,7 +175,9 @@ def foresee(experiment: Experiment, done: Any = (), project: Path | None = None)
 def test_a_run_says_what_it_takes_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = runner.run(make(deals=20_000, log="moves"), out=tmp_path / "run", jobs=1)
     second = capsys.readouterr().err.splitlines()[1]
-    told = re.fullmatch(r"32 shards to play, 1 worker; about (\d+) (s|min) and ([\d.]+) MB, by a few games", second)
+    told = re.fullmatch(
+        r"32 shards to play, 1 worker; about (\d+) (s|min) of play and ([\d.]+) MB, by a few games", second
+    )
     assert told, second
     written = sum(part.bytes for commit in run.commits for part in commit.tables.values()) / 1e6
     assert written / 2 < float(told[3]) < 2 * written
@@ -195,7 +197,13 @@ def test_what_is_there_tells_what_the_rest_takes(tmp_path: Path) -> None:
 
 def test_small_runs_begin_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pilot, "play_pilot", lambda *_, **__: pytest.fail("a pilot was played"))
-    assert foresee(make(deals=800)) is None
+    assert foresee(make(deals=80)) is None
+
+
+def test_a_slow_search_is_tried_once() -> None:
+    cost = foresee(make(lineup=["alpha_beta(nodes=2000)", "greedy"], deals=300))
+    assert cost is not None
+    assert 1 < cost.seconds < 200
 
 
 def test_a_strategy_that_fails_leaves_the_time_open(tmp_path: Path) -> None:
@@ -205,7 +213,9 @@ def test_a_strategy_that_fails_leaves_the_time_open(tmp_path: Path) -> None:
     assert foresee(failing, project=tmp_path) is None
     playing = foresee(make(lineup=["first_move", "greedy"], deals=100_000), project=tmp_path)
     assert playing is not None
-    assert playing.seconds > 10
+    assert 5 < playing.seconds < 1000, "the start of the process that plays is not taken for playing"
+    assert playing.bytes is not None
+    assert playing.bytes < 10e6
 
 
 def test_costs_are_a_line_over_the_batches() -> None:
@@ -232,6 +242,12 @@ def test_costs_are_a_line_over_the_batches() -> None:
     found = pilot.Costs(plan, plan.cells, batches, 4).at(1_000_000)
     assert found.seconds == pytest.approx((2_000_000 * 0.001 + plan.n_shards * 0.02) / 4)
     assert found.bytes == pytest.approx(2_000_000 * 50 + plan.n_shards * 1000)
+    # Of a cell that only compiled, nothing is taken; and if there is no other, no bytes.
+    two = plan.cells * 2
+    late = [commit(1, 50.0).model_copy(update={"cell": 1})]
+    assert pilot.Costs(plan, two, [*batches, *late], 4).at(1_000_000).seconds == found.seconds
+    cold = pilot.Costs(plan, two, late, 1).at(1_000_000)
+    assert (cold.seconds, cold.bytes) == (pytest.approx(2_000_000 * 25), None)
     # Noise that makes a line fall is not followed below nothing.
     noisy = pilot.Costs(plan, plan.cells, [commit(1, 9.0), commit(10, 0.5), commit(100, 0.4)], 1).at(1_000_000)
     assert noisy.seconds == pytest.approx(2_000_000 * 0.9 / 220)

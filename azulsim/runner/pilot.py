@@ -25,7 +25,11 @@ BATCH_GROWTH = 3
 
 TRIAL_CELLS, TRIAL_DEALS, TRIAL_SECONDS, TRIAL_TIMEOUT = 6, 10_000, 1.0, 10.0
 """Size of the pilot that tells how long a run will take: small, since people wait for it."""
-LEAST_MOVES_TRIED = 100_000
+TRIAL_SHARE = 0.1
+"""Most of a run's deals that it plays."""
+TRIAL_WARM_UP = 5.0
+"""Seconds that its first batch may take without counting, as it compiles and starts processes."""
+LEAST_MOVES_TRIED = 10_000
 """A run that is taken to have fewer moves begins at once: its first shards tell as much."""
 
 
@@ -37,7 +41,8 @@ class Cost:
     games: int
     seconds: float
     """With all workers, if they do not get into each other's way."""
-    bytes: float
+    bytes: float | None
+    """None if too little was played to tell: a file has a head, which is most of a small one."""
 
 
 def draw_cells(plan: Plan, most: int) -> list[Cell]:
@@ -55,6 +60,7 @@ def play_pilot(
     seconds: float,
     timeout: float,
     project: Path | None,
+    warm_up: float = 0.0,
 ) -> Iterator[Commit]:
     """Play batches of deals of some cells, each batch some times as large as the one before.
 
@@ -72,6 +78,8 @@ def play_pilot(
         Time after which nothing more is begun, and by half of which no other cell is; one cell is tried at least.
     timeout
         Seconds that a watched game may take.
+    warm_up
+        If the very first batch takes no longer than so many seconds, it does not count.
     """
     experiment = plan.experiment.model_copy(update={"deals": deals, "stop": None})
     cells = (cell.model_copy(update={"index": number, "deals": deals}) for number, cell in enumerate(drawn))
@@ -80,14 +88,19 @@ def play_pilot(
     tasks = {task.cell.index: task for task in list_tasks(small, manifest, folder, set(), project, timeout)}
     start = time.monotonic()
     tried: list[int] = []
-    batch, *later = _cut_batches(deals, first)
+    batches = _cut_batches(deals, first)
     with children_of(folder.absolute()):
         for cell, task in tasks.items():
             if tried and time.monotonic() - start > seconds / 2:
                 break
             tried.append(cell)
-            yield _play(replace(task, shard=Shard(cell, batch.start, len(batch))))
-        for batch in later:
+            for batch in batches[:2]:
+                yield _play(replace(task, shard=Shard(cell, batch.start, len(batch))))
+                if len(tried) == 1 and batch is batches[0] and time.monotonic() - start <= warm_up:
+                    start = time.monotonic()
+                if time.monotonic() - start > seconds:
+                    return
+        for batch in batches[2:]:
             for cell in tried:
                 if time.monotonic() - start > seconds:
                     return
@@ -109,7 +122,14 @@ def _cut_batches(deals: int, first: int) -> list[range]:
 
 
 class Costs:
-    """Time and bytes of an experiment, by shards of it that were played."""
+    """Time and bytes of an experiment, by shards of it that were played.
+
+    Attributes
+    ----------
+    is_warm, is_cold : bool
+        True if every cell, or none, has more than the shard in which it compiled and started processes. Times are
+        those of cells that have, if any has.
+    """
 
     def __init__(self, plan: Plan, drawn: Sequence[Cell], commits: Sequence[Commit], workers: int) -> None:
         self.plan, self.workers = plan, workers
@@ -117,11 +137,13 @@ class Costs:
         for commit in commits:
             played[commit.cell].append(commit)
         self.is_warm = all(len(batches) > 1 for batches in played.values())
+        self.is_cold = all(len(batches) < 2 for batches in played.values())
         seconds, sizes = defaultdict(list), defaultdict(list)
         for number, batches in played.items():
             cell = drawn[number]
             later = batches[1:] or batches  # the first one compiles and starts processes
-            seconds[cell.players].append(_fit(cell, later, [batch.seconds for batch in later]))
+            if self.is_cold or len(batches) > 1:
+                seconds[cell.players].append(_fit(cell, later, [batch.seconds for batch in later]))
             bytes_ = [sum(part.bytes for part in batch.tables.values()) for batch in batches]
             sizes[cell.players].append(_fit(cell, batches, bytes_))
         self._seconds, self._bytes = _Rates(seconds), _Rates(sizes)
@@ -137,7 +159,7 @@ class Costs:
             deals=deals,
             games=plan.n_games,
             seconds=self._seconds.add_up(games, plan.n_shards) / self.workers,
-            bytes=self._bytes.add_up(games, plan.n_shards),
+            bytes=None if self.is_cold else self._bytes.add_up(games, plan.n_shards),
         )
 
 
@@ -181,11 +203,12 @@ def foresee(plan: Plan, done: Sequence[Commit], workers: int, timeout: float, pr
             plan,
             drawn,
             Path(folder) / "pilot",
-            deals=min(TRIAL_DEALS, plan.experiment.deals),
+            deals=min(TRIAL_DEALS, max(int(TRIAL_SHARE * plan.experiment.deals), 3)),
             first=1,
             seconds=TRIAL_SECONDS,
             timeout=min(timeout, TRIAL_TIMEOUT),
             project=project,
+            warm_up=TRIAL_WARM_UP,
         )
         try:
             commits = list(pilot)
@@ -193,4 +216,7 @@ def foresee(plan: Plan, done: Sequence[Commit], workers: int, timeout: float, pr
             return None
     if any(commit.n_failures for commit in commits):
         return None
-    return Costs(plan, drawn, commits, workers).at(plan.experiment.deals)
+    costs = Costs(plan, drawn, commits, workers)
+    if costs.is_cold and commits[0].seconds <= TRIAL_WARM_UP:
+        return None
+    return costs.at(plan.experiment.deals)

@@ -84,8 +84,9 @@ def watch_run(
 def _word_cost(cost: Cost | None, share: float, may_stop: bool) -> str:
     if cost is None:
         return "the first of them will tell how long it takes"
+    size = "" if cost.bytes is None else f" and {word_bytes(cost.bytes * share)}"
     most = " at most" if may_stop else ""
-    return f"about {word_seconds(cost.seconds * share)} and {word_bytes(cost.bytes * share)}{most}, by a few games"
+    return f"about {word_seconds(cost.seconds * share)} of play{size}{most}, by a few games"
 
 
 def _tell(text: str) -> None:
