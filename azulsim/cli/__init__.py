@@ -13,6 +13,7 @@ import sys
 
 from azulsim.cli.app import FAILED, USAGE, app, tell
 from azulsim.errors import AzulsimError, InputError
+from azulsim.interrupts import one_interrupt
 
 # isort: off
 # Importing a module adds its commands, in the order in which --help lists them.
@@ -32,7 +33,8 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     words = ["--debug"] * debug + [word for word in words if word != "--debug"]
     try:
-        app(words, prog_name="azulsim")
+        with one_interrupt():
+            app(words, prog_name="azulsim")
     except SystemExit as done:
         code = done.code
     except Exception as error:

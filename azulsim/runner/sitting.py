@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Generator, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any, get_args
 
 from azulsim import arena, log
 from azulsim.engine.record import make_template
 from azulsim.errors import InputError, RunError, refuse_unwritable
 from azulsim.experiment import Experiment, Plan, make_experiment, read_experiment
+from azulsim.interrupts import one_interrupt
 from azulsim.jobs import count_workers
 from azulsim.log import Commit, Manifest, Run, Stopped
 from azulsim.log.manifest import find_gaps, read_commits
@@ -120,7 +118,7 @@ def run(
         is_settled = plan.experiment.stop is None or manifest.stopped is not None
         if len(done) < manifest.n_own_shards or not is_settled:
             try:
-                with _one_interrupt():
+                with one_interrupt():
                     manifest = sitting.play(done)
             except KeyboardInterrupt as stop:
                 stop.add_note(f"finished shards are safe; go on with: azulsim resume {folder}")
@@ -131,26 +129,6 @@ def run(
         found = log.read_run(folder)
         log.write_manifest(folder, manifest.model_copy(update={"finished": now(), "doubts": found.doubts}))
     return log.read_run(folder)
-
-
-@contextmanager
-def _one_interrupt() -> Iterator[None]:
-    """Let the first interrupt end the playing, and no other disturb it: workers would wait for each other for ever."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    react = before
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        react(number, frame)
-
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _check_options(timeout: float, on_failure: str | None) -> None:
