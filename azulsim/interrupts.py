@@ -10,10 +10,15 @@ from types import FrameType
 
 
 @contextmanager
-def one_interrupt() -> Iterator[None]:
+def one_interrupt(*, is_last: bool = False) -> Iterator[None]:
     """Let one interrupt end what is done here, and no other disturb its end.
 
     Pressed twice, the keys would break into the ending of workers, which then may wait for each other for ever.
+
+    Parameters
+    ----------
+    is_last
+        True if nothing is done after it, so that the end of the process is not disturbed either.
     """
     react = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(react):
@@ -31,4 +36,4 @@ def one_interrupt() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, react)
+        signal.signal(signal.SIGINT, signal.SIG_IGN if is_over and is_last else react)

@@ -33,7 +33,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     words = ["--debug"] * debug + [word for word in words if word != "--debug"]
     try:
-        with one_interrupt():
+        with one_interrupt(is_last=True):
             app(words, prog_name="azulsim")
     except SystemExit as done:
         code = done.code
