@@ -350,6 +350,21 @@ def test_plain_lines_are_few_and_none_is_late(
     assert told[-1].startswith("  1%  184 of 20,000 games  0.67 games/s  8.3 h left")
 
 
+def test_time_that_a_pilot_took_is_not_taken_for_playing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock.now)
+    plan = make_experiment().plan()
+
+    def foresee() -> None:
+        clock.now += 100.0
+
+    with progress.watch_run(plan, folder.describe(plan, None), tmp_path, [], 1, foresee, True):
+        clock.now += 3.0
+    assert capsys.readouterr().err.splitlines()[-1] == "played 0 games in 3 s, 0 games/s"
+
+
 def test_shards_that_take_long_are_told_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.05)
     plan = make_experiment().plan()

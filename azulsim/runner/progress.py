@@ -70,10 +70,9 @@ def watch_run(
         f"{experiment.name}: {format_count(len(plan.cells), 'cell')} x {deals} = {plan.n_games:,} games{share}, "
         f"log {experiment.log}, seed {experiment.seed}, azulsim {__version__} -> {folder}{kept}"
     )
-    _tell(
-        f"{format_count(pace.shards_left, 'shard')} to play, {format_count(pace.workers, 'worker')}; "
-        + _word_cost(foresee(), pace.moves_left / plan.n_moves, experiment.stop is not None)
-    )
+    told = _word_cost(foresee(), pace.moves_left / plan.n_moves, experiment.stop is not None, bool(done))
+    _tell(f"{format_count(pace.shards_left, 'shard')} to play, {format_count(pace.workers, 'worker')}; {told}")
+    pace.start()
     tally = Tally(folder, manifest, experiment.stop)
     tally.add(done)
     with _show_bar(pace, tally) if sys.stderr.isatty() else _print_lines(pace, tally) as watch:
@@ -81,12 +80,13 @@ def watch_run(
     _tell("; ".join([f"played {pace.summary}", *tally.describe()]))
 
 
-def _word_cost(cost: Cost | None, share: float, may_stop: bool) -> str:
+def _word_cost(cost: Cost | None, share: float, may_stop: bool, has_shards: bool) -> str:
     if cost is None:
         return "the first of them will tell how long it takes"
     size = "" if cost.bytes is None else f" and {word_bytes(cost.bytes * share)}"
     most = " at most" if may_stop else ""
-    return f"about {word_seconds(cost.seconds * share)} of play{size}{most}, by a few games"
+    by = "by the shards that are there" if has_shards else "by a few games"
+    return f"about {word_seconds(cost.seconds * share)} of play{size}{most}, {by}"
 
 
 def _tell(text: str) -> None:
@@ -195,6 +195,10 @@ class Pace:
             self.shards_left += 1
         for commit in done:
             self._count(commit)
+        self.start()
+
+    def start(self) -> None:
+        """Begin to measure."""
         self._start = self._warm = (time.monotonic(), self.done, self._done_moves)
         self.shards = 0
 

@@ -193,7 +193,6 @@ class _Sitting:
         Manifest
             It says how long it took, and where and why it stopped.
         """
-        start = time.monotonic()
         names = {commit.shard for commit in done}
         tasks = list(list_tasks(self.plan, self.manifest, self.folder, names, self.project, self.timeout))
         found: list[Stopped] = []
@@ -205,6 +204,7 @@ class _Sitting:
             return foresee(self.plan, done, count, self.timeout, self.project)
 
         with watch_run(self.plan, self.manifest, self.folder, done, count, cost, self.progress) as watch:
+            start = time.monotonic()
             for commit in done:
                 self._heed(commit)
             # Children are ended first: a worker that waits for one would be waited for.
