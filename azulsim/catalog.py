@@ -19,7 +19,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Literal, NamedTuple
@@ -167,7 +167,7 @@ def _in_folder(kind: Kind, folder: Path, origin: Origin, package: str) -> Iterat
 def _from_entry_points(kind: Kind) -> list[Entry]:
     """List what installed packages offer: an entry point names a package, a module, or `module:name`."""
     entries: list[Entry] = []
-    for point in importlib.metadata.entry_points(group=f"azulsim.{kind}"):
+    for point in _entry_points(kind, tuple(sys.path)):
         path, is_package = _locate(point.module)
         if path is None:
             continue
@@ -177,6 +177,12 @@ def _from_entry_points(kind: Kind) -> list[Entry]:
             found = _in_file(kind, path, "entry point", point.module)
         entries += [entry for entry in found if not point.attr or entry.name == point.attr]
     return entries
+
+
+@cache
+def _entry_points(kind: Kind, search: tuple[str, ...]) -> tuple[importlib.metadata.EntryPoint, ...]:
+    """Return the entry points of one kind; once for each `sys.path`, since all installed packages are read for it."""
+    return tuple(importlib.metadata.entry_points(group=f"azulsim.{kind}"))
 
 
 def _locate(module: str) -> tuple[Path | None, bool]:

@@ -152,12 +152,20 @@ def choose_move(strategy: Strategy, game: Game, turn: int, memory: npt.NDArray[n
 
 def describe_moves(game: Game) -> dict[str, Move]:
     """Return the fields of every legal move, by its text; none while tiles are placed."""
-    record, allowed, records = game._now.record[0], np.zeros(1, ALLOWED), np.zeros(MAX_LEGAL, MOVE)
+    record, allowed = game._now.record[0], np.zeros(1, ALLOWED)
     if game.is_over or game.placing:
         return {}
     table.allow_all(record, allowed[0])
-    rows = records[: table.fill_moves(record, allowed[0], records)].tolist()
-    return {format_code(code): Move._make(map(float, fields)) for code, *fields in rows}
+    moves = describe_allowed(record, allowed)
+    return {format_code(code): Move._make(map(float, fields)) for code, *fields in moves.tolist()}
+
+
+def describe_allowed(record: Any, allowed: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the moves of an allowed set (ALLOWED[1]) as MOVE[n]."""
+    records = np.zeros(MAX_LEGAL, MOVE)
+    moves = records[: table.fill_moves(record, allowed[0], records)]
+    table.fill_denials(record, moves)
+    return moves
 
 
 class _Asked:
@@ -173,13 +181,9 @@ class _Asked:
         self.seat["workspace"] = address_of(self.memory)
         allowed = np.zeros(1, ALLOWED)
         table.allow_all(self.record[0], allowed[0])
-        self.moves = self._describe(allowed)
+        self.moves = describe_allowed(self.record[0], allowed)
         narrow(self.record[0], allowed[0], self.key, self.seat[0])
-        self.left = self._describe(allowed)
-
-    def _describe(self, allowed: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        records = np.zeros(MAX_LEGAL, MOVE)
-        return records[: table.fill_moves(self.record[0], allowed[0], records)]
+        self.left = describe_allowed(self.record[0], allowed)
 
     def judge(self) -> tuple[list[float | None], int]:
         """Return the score of each legal move, if there are any, and the code of the chosen one."""

@@ -230,6 +230,7 @@ class Pair:
         table.allow_all(self.state, self.allowed[0])
         codes = self.codes[: table.list_moves(self.state, self.allowed[0], self.codes)].tolist()
         described = self.out[: table.fill_moves(self.state, self.allowed[0], self.out)]
+        table.fill_denials(self.state, described)
         assert sorted(described["code"].tolist()) == sorted(codes)
         assert len(codes) == table.count_legal(self.state) == table.count_moves(self.state, self.allowed[0])
         assert all(table.is_allowed(self.state, self.allowed[0], code) for code in codes)

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from fake_tables import PLIES, fake_failure, fake_tables
 
@@ -18,8 +19,10 @@ from azulsim import arena, log, runner
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, read_experiment
 from azulsim.experiment.stopping import Stop
+from azulsim.rules import Termination
 from azulsim.runner import folder, progress, tasks, workers
 from azulsim.runner.evidence import Tally
+from azulsim.schema import GAMES
 from azulsim.stats import estimate_mean
 
 MINE = '''"""Strategies of a project."""
@@ -301,16 +304,47 @@ def test_progress_is_plain_lines_without_a_terminal(
     assert re.fullmatch(rf"played 1,600 games in \d+ s, [\d,]+ games/s; {known}", last)
 
 
+@pytest.mark.parametrize("outcome", ["win_share", "margin", "score"])
+@pytest.mark.parametrize("lineup", [("greedy", "tuned"), ("uniform",) * 2, ("greedy", "noisy(greedy)", "uniform")])
+def test_the_sums_in_commit_markers_are_those_of_the_outcome(
+    outcome: log.OutcomeName, lineup: tuple[str, ...], tmp_path: Path
+) -> None:
+    stop = {"precision": {"outcome": outcome, "half_width": 1e-9}}
+    experiment = make_experiment(lineup=lineup, players=(len(lineup),), stop=stop, log="games")
+    run = runner.run(experiment, out=tmp_path / "run", jobs=1, progress=False)
+    (values,) = log.read_outcome(run, outcome, deals=800).values()
+    sums = np.sum([commit.outcome for commit in run.commits if commit.outcome], axis=0)
+    assert len(run.commits) > 2
+    assert sums == pytest.approx([800, values.sum(), (values**2).sum()])
+    assert len(set(values)) > 1
+
+
+def test_the_sums_of_an_outcome_leave_out_what_is_not_there() -> None:
+    """Deals in which a strategy failed, and games that were forfeited, but for who won them."""
+    (cell,) = make_experiment(deals=4).plan().cells
+    games = np.zeros(12, GAMES.dtype())
+    games["deal"] = [1, 1, 1, 1, 3, 3, 3, 3, 4, 4, 4, 4]
+    games["seating"], games["seat"] = [0, 0, 1, 1] * 3, [0, 1, 0, 1] * 3
+    games["score"] = [10, 4, 7, 7, 20, 30, 5, 6, 0, 0, 0, 0]
+    games["win_share"] = [1, 0, 0.5, 0.5, 0, 1, 0, 1, 0, 1, 1, 0]
+    games["termination"][8:] = Termination.FORFEIT
+    assert log.sum_outcome(games, cell, "score") == (2, 8.5 + 13, 8.5**2 + 13**2)
+    assert log.sum_outcome(games, cell, "margin") == (2, 3 - 4.5, 3**2 + 4.5**2)
+    assert log.sum_outcome(games, cell, "win_share") == (3, 0.75 + 0.5 + 0, 0.75**2 + 0.5**2)
+    assert log.sum_outcome(games[8:], cell, "score") == (0, 0, 0)
+
+
 def test_what_is_known_so_far_is_what_is_known_at_the_end(fake: FakeArena) -> None:
     """Shard by shard the same interval comes out as over all deals at once; where nothing varies, it is wider."""
-    run = runner.run(make_experiment(), jobs=1, progress=False)
+    experiment = make_experiment(stop={"precision": {"outcome": "score", "half_width": 1e-9}})
+    run = runner.run(experiment, jobs=1, progress=False)
     (values,) = log.read_outcome(run, "score", deals=800).values()
-    tally = Tally(run.path, run.manifest, Stop(precision={"outcome": "score", "half_width": 0.5}))
+    tally = Tally(run.manifest, Stop(precision={"outcome": "score", "half_width": 0.5}))
     for commit in run.commits:
         tally.add([commit])
         (told,) = tally.describe()
     assert told == f"widest score +/-{estimate_mean(values).half_width:.2g} (0.5 wanted)"
-    never = Tally(run.path, run.manifest, None)
+    never = Tally(run.manifest, None)
     never._sums[0] += 100, 0, 0
     assert never.describe() == ["widest win_share +/-0.018"], "as much as 0 of 100 trials tell"
 

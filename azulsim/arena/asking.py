@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +60,13 @@ def score_plainly(strategy: Strategy, records: npt.NDArray[Any], game: npt.NDArr
     return scores
 
 
-def score_batch(strategy: Strategy, records: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
-    """Score many moves at once; None, and a note, if the function cannot take columns."""
+def score_batch(
+    strategy: Strategy, records: npt.NDArray[Any], fill_denials: Callable[[], None]
+) -> npt.NDArray[np.float64] | None:
+    """Score many moves at once, as `Columns`; None, and a note, if the function cannot take columns."""
     try:
         with np.errstate(all="ignore", divide="raise", invalid="raise"):
-            values = strategy.definition.function(Columns(records), **strategy.params)
+            values = strategy.definition.function(Columns(records, fill_denials), **strategy.params)
             return np.ascontiguousarray(np.broadcast_to(np.asarray(values, np.float64), (len(records),)))
     except FloatingPointError:  # a division by zero in some game: plain Python finds the game
         return None

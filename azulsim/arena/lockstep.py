@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,8 @@ class Lockstep:
         # every game in lockstep has players of its own, with memory of their own
         self.memory = np.zeros((self.width, players, size), np.uint8)
         self.seats = np.zeros((self.width, players), SEAT)
+        # the same memory: NumPy copies records field by field, and their bytes many times faster
+        self._seats_bytes = self.seats.view(np.uint8).reshape(self.width, players, SEAT.itemsize)
         self.addresses = address_of(self.memory) + np.arange(self.width * players).reshape(-1, players) * size
         self.seatings = np.array(block.block.seatings, np.int64)
         self.ledger = np.zeros(MAX_PLAYERS, LEDGER)
@@ -192,11 +195,11 @@ class Lockstep:
         seats = self.games["seat"][active]
         seatings = self.lives["seating"][active]
         groups = self.group_of[self.seatings[seatings, seats]]
-        for player in np.unique(groups[codes < 0]):
+        for player in np.flatnonzero(np.bincount(groups[codes < 0])).tolist():
             at = np.flatnonzero((groups == player) & (codes < 0))
             slots = active[at]
             strategy = self.block.strategies[player]
-            codes[at] = self._ask(strategy, slots, self.seats[slots, seats[at]])
+            codes[at] = self._ask(strategy, slots, self._seats_bytes[slots, seats[at]].view(SEAT)[:, 0])
         return codes
 
     def _ask(
@@ -211,7 +214,8 @@ class Lockstep:
         codes = np.full(len(slots), -1, np.int64)
         offsets, keys = self._fill(slots, seats)
         if strategy.speed == "batched":
-            values = score_batch(strategy, self.out[: offsets[-1]])
+            fill_denials = partial(driver.fill_denials_of_slots, self.games, slots, self.out, offsets)
+            values = score_batch(strategy, self.out[: offsets[-1]], fill_denials)
             if values is not None:
                 driver.pick_best(values, self.out, offsets, keys, codes)
                 return codes
@@ -221,7 +225,10 @@ class Lockstep:
                 continue
             start = time.perf_counter()
             try:
-                codes[i] = self._ask_plainly(strategy, records, int(slot), int(keys[i]))
+                fill_denials = partial(
+                    driver.fill_denials_of_slots, self.games, slots[i : i + 1], self.out, offsets[i : i + 2]
+                )
+                codes[i] = self._ask_plainly(strategy, records, fill_denials, int(slot), int(keys[i]))
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # whatever an author's code raises, also to exit, costs its own game
@@ -281,13 +288,16 @@ class Lockstep:
                 start += 1
         return codes
 
-    def _ask_plainly(self, strategy: Strategy, records: npt.NDArray[Any], slot: int, key: int) -> int:
+    def _ask_plainly(
+        self, strategy: Strategy, records: npt.NDArray[Any], fill_denials: Callable[[], None], slot: int, key: int
+    ) -> int:
         definition = strategy.definition
         if definition.shape == "choose":
-            moves = Moves(records)
+            moves = Moves(records, fill_denials)
             view = View(self.games, slot, self.block.block.rules)
             index = definition.function(view, moves, DecisionRng(key), **strategy.params)
             return int(records["code"][check_index(index, len(records))])
+        fill_denials()
         values = np.array(
             [float(value) for value in score_plainly(strategy, records, self.games[slot : slot + 1])], np.float64
         )

@@ -20,7 +20,7 @@ from azulsim.engine.moves import NO_MOVE, keep_best
 from azulsim.engine.narrowing import narrow
 from azulsim.engine.record import ALLOWED, GAME, JOKER, SOURCE_LANES, WITH_JOKERS
 from azulsim.engine.scoring import NOT_A_NUMBER, call_move, call_place
-from azulsim.engine.table import allow_all, count_legal, fill_moves, is_allowed
+from azulsim.engine.table import allow_all, count_legal, fill_denials, fill_moves, is_allowed
 from azulsim.rules import MAX_PLAYERS
 from azulsim.schema import CELL_SHIFT, COLOR_NAMES, DEAL_SHIFT, GAMES, MAX_SEATINGS, MOVES, NOT_LOGGED, ROUNDS, Depth
 
@@ -647,7 +647,7 @@ def fill_slots(games: Any, lives: Any, slots: Any, seats: Any, out: Any, offsets
     seats : SEAT[n]
         Who is to move in each slot.
     out : MOVE[n * MAX_LEGAL]
-        The moves of slot i are `out[offsets[i]:offsets[i + 1]]`.
+        The moves of slot i are `out[offsets[i]:offsets[i + 1]]`; their `denial` is left to `fill_denials_of_slots`.
     offsets : int64[n + 1]
     keys : uint64[n]
         The key of each decision.
@@ -660,6 +660,14 @@ def fill_slots(games: Any, lives: Any, slots: Any, seats: Any, out: Any, offsets
         keys[i] = decision_key(game, lives[slots[i]])
         narrow(game, allowed, keys[i], seats[i])
         offsets[i + 1] = offsets[i] + fill_moves(game, allowed, out[offsets[i] :])
+
+
+@compiled(is_borrowing=True)
+def fill_denials_of_slots(games: Any, slots: Any, out: Any, offsets: Any) -> None:
+    """Fill in the denial of the moves that `fill_slots` has described."""
+    for i in range(len(slots)):
+        if offsets[i] < offsets[i + 1]:
+            fill_denials(games[slots[i]], out[offsets[i] : offsets[i + 1]])
 
 
 @compiled(is_borrowing=True)

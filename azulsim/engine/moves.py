@@ -340,10 +340,10 @@ def describe(game: Any, now: Any, target: Any, points: Any, denied: Any, source:
 
 
 @compiled(is_borrowing=True)
-def fill_moves(game: Any, allowed: Any, denials: Any, out: Any) -> Any:
+def fill_moves(game: Any, allowed: Any, out: Any) -> Any:
     """Write the allowed moves to `out` (MOVE[MAX_LEGAL]) by color, line, source; return how many there are.
 
-    `denials` is what each take takes from the next player (`engine.denial`).
+    Their `denial` is left 0.
     """
     now = look(game, allowed)
     n = 0
@@ -362,8 +362,7 @@ def fill_moves(game: Any, allowed: Any, denials: Any, out: Any) -> Any:
                 if points == UNKNOWN and is_completing(game, target, source, color, line):
                     points = points_of_completing(now, color, line)
                 code = make_code(source, color, line)
-                denied = denials[take_index(code)]
-                write_move(out[n], code, describe(game, now, target, points, denied, source, color, line))
+                write_move(out[n], code, describe(game, now, target, points, 0, source, color, line))
                 n += 1
     return n
 

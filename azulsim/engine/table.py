@@ -99,19 +99,31 @@ def nth_move(game: Any, allowed: Any, k: Any) -> int:
 
 @compiled
 def fill_moves(game: Any, allowed: Any, out: Any) -> int:
-    """Write the allowed moves to `out` (MOVE[MAX_LEGAL]); return how many there are."""
-    denials = make_record(DENIALS).of_take
+    """Write the allowed moves to `out` (MOVE[MAX_LEGAL]); return how many there are.
+
+    Their `denial`, which costs as much as all the rest and is seldom asked for, is left to `fill_denials`.
+    """
     if not game.is_general:
-        _printed_denials(game, denials)
-        return _fill(game, allowed, denials, out)
-    _general_denials(game, denials)
+        return _fill(game, allowed, out)
     codes = np.empty(MAX_LEGAL, np.int16)
     now = _general_look(game)
     n = widen(_list_moves(game, allowed, codes))
     for i in range(n):
         code = widen(codes[i])
-        _write(out[i], code, _general_describe(game, now, denials[_take_index(code)], code))
+        _write(out[i], code, _general_describe(game, now, 0, code))
     return n
+
+
+@compiled
+def fill_denials(game: Any, moves: Any) -> None:
+    """Fill in the `denial` of moves (MOVE[n]) that `fill_moves` wrote of the same game."""
+    denials = make_record(DENIALS).of_take
+    if game.is_general:
+        _general_denials(game, denials)
+    else:
+        _printed_denials(game, denials)
+    for i in range(len(moves)):
+        moves[i].denial = denials[_take_index(widen(moves[i].code))]
 
 
 @compiled
@@ -138,6 +150,7 @@ __all__ = [
     "count_moves",
     "denial",
     "exact_gain",
+    "fill_denials",
     "fill_moves",
     "is_allowed",
     "list_moves",

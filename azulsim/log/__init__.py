@@ -12,7 +12,7 @@ executes nothing: no pickle, no plugin, and no name from a file ever becomes a p
 
 from azulsim.log.manifest import Cell, CellEvidence, Commit, Manifest, Shard, Stopped
 from azulsim.log.merge import merge_runs
-from azulsim.log.outcomes import BOUNDS, OutcomeName, read_outcome
+from azulsim.log.outcomes import BOUNDS, OutcomeName, read_outcome, sum_outcome
 from azulsim.log.read import Run, read_run
 from azulsim.log.status import Status, read_status
 from azulsim.log.store import locate
@@ -38,6 +38,7 @@ __all__ = [
     "read_outcome",
     "read_run",
     "read_status",
+    "sum_outcome",
     "write_manifest",
     "write_shard",
 ]

@@ -96,6 +96,9 @@ class Commit(Frozen):
     """Time that a worker took to play and write it."""
     doubts: tuple[str, ...] = ()
     """Why its games may not come out the same when they are played again."""
+    outcome: tuple[Count, float, float] | None = None
+    """Number, sum and sum of squares of the outcome that the run is about, deal by deal (`outcomes.sum_outcome`); for
+    people to see how well it is known while the run is played."""
     tables: dict[TableName, Part]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import pyarrow as pa
 from azulsim.errors import InputError
 from azulsim.log.manifest import Cell
 from azulsim.log.read import Run
+from azulsim.rules import Termination
 
 OutcomeName = Literal["win_share", "margin", "score"]
 
@@ -59,6 +60,32 @@ def follow_seats(cell: Cell) -> list[tuple[int, int]]:
         for seat in range(len(order))
         if (seat == 0 if is_self_play else cell.spec_at(seating, seat) == cell.lineup[0])
     ]
+
+
+def sum_outcome(games: npt.NDArray[Any], cell: Cell, outcome: OutcomeName) -> tuple[int, float, float]:
+    """Return number, sum and sum of squares of what `read_outcome` reads of one cell, from its rows in memory.
+
+    Parameters
+    ----------
+    games
+        Rows of the table `games` in canonical order, of whole deals.
+    """
+    followed = np.zeros((len(cell.seatings), cell.players), bool)
+    followed[tuple(zip(*follow_seats(cell), strict=True))] = True
+    counts = followed[games["seating"], games["seat"]]
+    values = games["win_share"] if outcome == "win_share" else games["score"].astype(np.float64)
+    if outcome == "margin":
+        scores = values.reshape(-1, cell.players)
+        best, second = np.sort(scores)[:, :-3:-1].T[:, :, None]
+        values = (scores - np.where(scores == best, second, best)).ravel()
+    if outcome != "win_share":
+        counts &= games["termination"] != Termination.FORFEIT
+    deals = games["deal"][counts].astype(np.int64)
+    if not len(deals):
+        return 0, 0.0, 0.0
+    totals, n = np.bincount(deals - deals[0], values[counts]), np.bincount(deals - deals[0])
+    means = totals[n > 0] / n[n > 0]
+    return len(means), float(means.sum()), float((means**2).sum())
 
 
 def read_outcome(run: Run, outcome: OutcomeName, *, deals: int) -> dict[int, npt.NDArray[np.float64]]:

@@ -86,6 +86,7 @@ def write_shard(
     specs: Sequence[str],
     seconds: float = 0.0,
     doubts: Sequence[str] = (),
+    outcome: tuple[int, float, float] | None = None,
     is_marked: bool = True,
 ) -> Commit:
     """Write the tables of a shard, then its commit marker.
@@ -110,6 +111,8 @@ def write_shard(
         Time that it took to play.
     doubts
         Why its games may not come out the same when they are played again.
+    outcome
+        What `sum_outcome` says of its games.
     is_marked
         False to leave the commit marker to `mark_shard`, which has to wait for the disk.
 
@@ -136,6 +139,7 @@ def write_shard(
         n_failures=len(failures),
         seconds=round(seconds, 3),
         doubts=tuple(doubts),
+        outcome=outcome,
         tables=parts,
     )
     if is_marked:
@@ -195,6 +199,7 @@ def hash_failures(failures: Iterable[Mapping[str, Any]]) -> str:
     return hashlib.sha256(json.dumps(rows, default=int).encode()).hexdigest()
 
 
+@cache
 def describe_environment() -> dict[str, Any]:
     """Return what a run was made with: Python, machine, and versions of the libraries."""
     versions = {}

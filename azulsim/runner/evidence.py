@@ -15,12 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from azulsim.errors import InputError
 from azulsim.experiment import Plan, Precision, Stop, Test
 from azulsim.log import BOUNDS, CellEvidence, Commit, Manifest, OutcomeName, Run, Stopped, read_outcome
 from azulsim.log.manifest import read_commits, read_manifest
-from azulsim.log.store import is_store
-from azulsim.schema import MAX_DEALS
 from azulsim.stats import estimate_anytime, estimate_mean, judge_interval
 
 
@@ -60,39 +57,27 @@ def _weigh(rule: Precision | Test, cell: int, players: int, values: npt.NDArray[
     return CellEvidence(cell=cell, verdict=verdict, value=found.value, **ends)
 
 
-_SHARDS_AT_ONCE = 8
-"""How many are read together: a fast run has hundreds between two lines of progress, and they would fill the memory."""
-
-
 class Tally:
     """Keeps count of the outcome that a run is about, to say while it is played how well it is known so far.
 
-    Each shard is read once, and nothing is kept of it but three sums a cell. On an object store nothing is read, as it
-    would take longer than to play. It is for people to see how far a run is; nothing is decided by it.
+    It adds up what the commit markers say, and nothing is read for it. It is for people to see how far a run is;
+    nothing is decided by it.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, stop: Stop | None) -> None:
-        self._folder, self._manifest = folder, manifest
+    def __init__(self, manifest: Manifest, stop: Stop | None) -> None:
         self._outcome: OutcomeName = stop.rule.outcome if stop else "win_share"
         self._level = stop.rule.level if stop else 0.95
         self._wanted = f" ({stop.precision.half_width:g} wanted)" if stop and stop.precision else ""
-        self._waiting: list[Commit] = []
         self._sums = {cell.index: np.zeros(3) for cell in manifest.cells}
 
     def add(self, commits: Iterable[Commit]) -> None:
         """Take note of shards that are finished."""
-        self._waiting += [] if is_store(self._folder) else commits
+        for commit in commits:
+            if commit.outcome:
+                self._sums[commit.cell] += commit.outcome
 
     def describe(self) -> list[str]:
         """Return what is to be told: nothing, or the half width of the cell in which the outcome is known least."""
-        waiting, self._waiting = self._waiting, []
-        try:
-            for start in range(0, len(waiting), _SHARDS_AT_ONCE):
-                run = Run(self._folder, self._manifest, waiting[start : start + _SHARDS_AT_ONCE])
-                for cell, values in read_outcome(run, self._outcome, deals=MAX_DEALS).items():
-                    self._sums[cell] += len(values), values.sum(), (values**2).sum()
-        except InputError:  # whoever reads the run will be told
-            return []
         widths = [self._estimate_half_width(*sums) for sums in self._sums.values() if sums[0] > 1]
         known = [width for width in widths if width > 0]
         if not known:

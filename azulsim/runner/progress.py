@@ -73,7 +73,7 @@ def watch_run(
     told = _word_cost(foresee(), pace.moves_left / plan.n_moves, experiment.stop is not None, bool(done))
     _tell(f"{format_count(pace.shards_left, 'shard')} to play, {format_count(pace.workers, 'worker')}; {told}")
     pace.start()
-    tally = Tally(folder, manifest, experiment.stop)
+    tally = Tally(manifest, experiment.stop)
     tally.add(done)
     with _show_bar(pace, tally) if sys.stderr.isatty() else _print_lines(pace, tally) as watch:
         yield watch

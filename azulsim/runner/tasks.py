@@ -37,6 +37,8 @@ class Task:
     """True if its games are played in a child process, since a strategy may do anything to the one it plays in."""
     timeout: float
     """Seconds that a watched game may take."""
+    outcome: log.OutcomeName
+    """What the run is about: shown while it is played."""
     forfeits: bool
     """True if a game in which a strategy fails is lost by it, instead of left out with its deal."""
     moved: Mapping[str, str] = field(default_factory=dict)
@@ -91,6 +93,7 @@ class Task:
             specs=self.specs,
             seconds=seconds,
             doubts=doubts,
+            outcome=log.sum_outcome(tables.games, self.cell, self.outcome),
             is_marked=is_marked,
         )
 
@@ -101,9 +104,10 @@ def list_tasks(
     """Yield the tasks of all shards but those named in `done`, in canonical order."""
     experiment = plan.experiment
     sources = tuple(manifest.sources[spec] for spec in plan.specs)
-    watched = {spec for spec in plan.specs if must_be_watched(spec, project)}
     folder, project = folder.absolute(), absolute(project)
+    watched = {spec for spec in plan.specs if must_be_watched(spec, project)}
     probes = to_arena(experiment.probes) if experiment.probes else None
+    outcome = experiment.stop.rule.outcome if experiment.stop else "win_share"
     for shard in manifest.take_share(plan.shards()):
         if shard.name not in done:
             cell = plan.cells[shard.cell]
@@ -120,6 +124,7 @@ def list_tasks(
                 project=project,
                 is_watched=not watched.isdisjoint(cell.lineup),
                 timeout=timeout,
+                outcome=outcome,
                 forfeits=manifest.on_failure == "forfeit",
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -18,28 +18,43 @@ from azulsim.strategy.functions import as_column
 T = TypeVar("T")
 
 
+def _leave() -> None:
+    """Fill in nothing."""
+
+
 class Columns:
     """The fields of `Move` of many moves, each a float64 array; made when first asked for.
 
     The stored fields are int16: in those, `50 * move.placed * move.line` would wrap and `sqrt` be half precision.
+
+    Parameters
+    ----------
+    records : MOVE[n]
+    fill_denials : function, optional
+        Fills in their `denial`, if that was left out; called when it is asked for.
     """
 
-    def __init__(self, records: npt.NDArray[Any]) -> None:
-        self._records = records
+    def __init__(self, records: npt.NDArray[Any], fill_denials: Callable[[], None] = _leave) -> None:
+        self._records, self._fill_denials = records, fill_denials
 
     def __getattr__(self, name: str) -> npt.NDArray[np.float64]:
         if name not in Move._fields:
             raise AttributeError(f"a move has no field {name!r}; it has {', '.join(Move._fields)}")
+        if name == "denial":
+            self._fill_denials()
         column: npt.NDArray[np.float64] = as_column(self._records[name].astype(np.float64))
         setattr(self, name, column)
         return column
 
 
 class Moves(Sequence[Move]):
-    """The legal moves at one point: `moves[i]` is a `Move`, `moves.gain` the gains of all, an int64 array each."""
+    """The legal moves at one point: `moves[i]` is a `Move`, `moves.gain` the gains of all, an int64 array each.
 
-    def __init__(self, records: npt.NDArray[Any]) -> None:
-        self._records = records
+    Made as `Columns` are.
+    """
+
+    def __init__(self, records: npt.NDArray[Any], fill_denials: Callable[[], None] = _leave) -> None:
+        self._records, self._fill_denials = records, fill_denials
 
     def __len__(self) -> int:
         return len(self._records)
@@ -47,14 +62,18 @@ class Moves(Sequence[Move]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
+        self._fill_denials()
         return Move._make(self._records[index].item()[1:])
 
     def __iter__(self) -> Iterator[Move]:
+        self._fill_denials()
         return (Move._make(record[1:]) for record in self._records.tolist())
 
     def __getattr__(self, name: str) -> npt.NDArray[np.int64]:
         if name not in Move._fields:
             raise AttributeError(f"moves have no field {name!r}; they have {', '.join(Move._fields)}")
+        if name == "denial":
+            self._fill_denials()
         return self._records[name].astype(np.int64)
 
     def text(self, index: int) -> str:
