@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from azulsim.engine.compiling import compiled, copy_record, make_record, reserve_record, widen
-from azulsim.engine.core import foresee, play
+from azulsim.engine.core import foresee, play, tiling_points
 from azulsim.engine.foreseen import STATE, as_record, make_foreseen
 from azulsim.engine.record import GAME
 from azulsim.game import Game
@@ -40,13 +40,15 @@ def compare(game: Any, code: Any) -> Any:
     """Digests of one position: played, foreseen, played after all, and at the end of the round, both ways."""
     after = copy_record(game)
     play(after, code)
-    position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, foresee(game, code))
+    seat = game.seat
+    points = tiling_points(widen(after.wall[seat]), widen(after.full[seat]), widen(after.colors[seat]))
+    position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, points, foresee(game, code))
     played, seen = digest(after), digest(position)
     for seat in range(game.players):
         seen += score_if_tiled(position, seat) - score_if_tiled(after, seat)
         seen += penalty_of(position, seat) - penalty_of(after, seat)
     as_record(position)
-    settled = digest(position)
+    settled = digest(position) + score_if_tiled(position, seat) - score_if_tiled(after, seat)
     end_round(after)
     end_round(position)
     return played, seen, settled, digest(after), digest(position)

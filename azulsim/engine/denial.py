@@ -1,4 +1,4 @@
-"""What a move takes away from the next player."""
+"""What a seat can gain from the tiles on the table, and what a move takes away from the next player."""
 
 from __future__ import annotations
 
@@ -6,46 +6,148 @@ from typing import Any
 
 import numpy as np
 
-from azulsim.engine.compiling import compiled, lowest_bit, make_record, widen
-from azulsim.engine.core import floor_penalty, lane, tiling_points
-from azulsim.engine.moves import UNKNOWN, lines_of, make_code, sources_of, take_index
-from azulsim.engine.record import DENIALS
-from azulsim.rules import MAX_DISPLAYS
+from azulsim.engine.compiling import compiled, lowest_bit, reserve_record, widen
+from azulsim.engine.core import COLUMN_BITS, column_of, floor_penalty, lane, points_of_tile, tiling_points
+from azulsim.engine.moves import make_code, take_index, wall_when_tiled
+from azulsim.engine.record import DENIALS, LANE_TOPS, LANES
+from azulsim.rules import MAX_DISPLAYS, MAX_FLOOR_SPACES
 
-NOTHING = -(1 << 30)
-"""Stands for the best gain where there is nothing to take."""
+NOTHING = -20_000
+"""Stands for the gain where there is nothing to take."""
+
+_TILES = 32
+"""Numbers of tiles for which gains are kept: more than there are tiles of a color."""
+_LINES = 5
+GAINS = np.dtype(
+    [
+        ("without_marker", "i2", 5 * _TILES),
+        ("with_marker", "i2", 5 * _TILES),
+        ("penalties", "i2", _LINES + MAX_FLOOR_SPACES + 2 + _TILES),
+    ]
+)
+"""A seat's best exact gain from taking 0 to 31 tiles of a color, color by color, from a display or a center without the
+marker, and with the marker; points lost for -5 to 45 fallen tiles."""
+_SCRATCH = np.dtype([("gains", GAINS), ("offers", "i8", MAX_DISPLAYS + 1)])
+
+_IS_FILLED = np.array([0] * _LINES + [-1] * _TILES, np.int16)
+"""All bits set from index 5 on."""
+_FILLED_LANES = 0x7F7F7F7F7F
+_LINES_OF_COLORS = 0b111110 * LANES
+_index = np.uint64
+"""Indices that never count from the end, so that loops over them are done many elements at a time."""
 
 
 @compiled
-def best_gain_of_take(game: Any, seat: Any, color: Any, tiles: Any, marker: Any, points: Any) -> Any:
-    """Return a seat's best exact gain from taking `tiles` of a color, over all lines open to it.
+def gain_of(gains: Any, color: Any, tiles: Any) -> Any:
+    """Return the gain from a number of tiles of a color; `NOTHING` for none."""
+    return widen(gains[_index(_TILES * color + tiles)])
 
-    `points` (int64[6]) keeps what completing each line with this color brings; `UNKNOWN` where not yet computed.
+
+@compiled
+def displays_in_use(game: Any) -> Any:
+    """Return the displays that hold tiles, bit s = display s."""
+    mask = game.mask
+    return (mask | mask >> 12 | mask >> 24 | mask >> 36 | mask >> 48) & 0xFFE
+
+
+@compiled(is_borrowing=True)
+def find_gains(game: Any, seat: Any, gains: Any) -> None:
+    """Find a seat's best exact gains from taking what may come to lie on the table, over all lines open to it.
+
+    Parameters
+    ----------
+    gains : GAINS
+        Filled for every number of tiles that lies at a source, or will when a display is pushed to the center; those
+        with the marker only if it lies there.
     """
-    fallen = widen(game.floor[seat]) + marker * game.marker_space
+    most, displays = game.sources[0], displays_in_use(game)
+    pushed = 0
+    while displays:
+        pushed |= game.sources[lowest_bit(displays)]
+        displays &= displays - 1
+    most += pushed
+    is_marked = game.holder < 0
+    n_floor, penalties = widen(game.n_floor), gains.penalties
+    for i in range(MAX_FLOOR_SPACES):
+        penalties[_index(_LINES + i)] = game.penalty[_index(i)]
+    for i in range(_TILES + 2):
+        penalties[_index(_LINES + MAX_FLOOR_SPACES + i)] = game.penalty[_index(MAX_FLOOR_SPACES)]
+    fallen = min(widen(game.floor[seat]), n_floor)
+    fallen_with = min(fallen + game.marker_space, n_floor)
+    price = floor_penalty(game, fallen_with) - floor_penalty(game, fallen) + game.marker_price
     counts, colors = widen(game.counts[seat]), widen(game.colors[seat])
     wall, full = widen(game.wall[seat]), widen(game.full[seat])
-    lines = lines_of(game.open[seat], color)
-    best = -floor_penalty(game, fallen + tiles)
-    lines &= ~1
-    while lines:
-        line = lowest_bit(lines)
-        lines &= lines - 1
+    tiled = wall_when_tiled(wall, full, colors)
+    completed = 0
+    for line in range(1, 6):
         room = line - ((counts >> (4 * line)) & 15)
-        earned = 0
-        if tiles >= room:
-            if points[line] == UNKNOWN:
-                with_line = (colors & ~(15 << (4 * line))) | (color << (4 * line))
-                points[line] = tiling_points(wall, full | 1 << line, with_line) - points[0]
-            earned = points[line]
-        best = max(best, earned - floor_penalty(game, fallen + max(0, tiles - room)))
-    return best + floor_penalty(game, widen(game.floor[seat])) - marker * game.marker_price
+        completed |= (((most | LANE_TOPS) - room * LANES) & LANE_TOPS) >> (7 - line)
+    present = ((most + _FILLED_LANES) >> 7) & LANES
+    spaces = game.open[seat] & (present * 62)
+    _start(gains.without_marker, penalties, fallen, 0, spaces & ~completed)
+    if is_marked:
+        _start(gains.with_marker, penalties, fallen_with, price, spaces & ~completed)
+    spaces &= completed
+    while spaces:
+        space = lowest_bit(spaces)
+        spaces &= spaces - 1
+        color, line = space >> 3, space & 7
+        room = line - ((counts >> (4 * line)) & 15)
+        points = added_points(wall, tiled, full, colors, color, line)
+        _raise(gains.without_marker, penalties, color, fallen, room, points, 0)
+        if is_marked:
+            _raise(gains.with_marker, penalties, color, fallen_with, room, points, price)
+    for color in range(5):
+        gains.without_marker[_index(_TILES * color)] = NOTHING
+        gains.with_marker[_index(_TILES * color)] = NOTHING
+
+
+@compiled(is_borrowing=True, is_inlined=True)
+def _start(gains: Any, penalties: Any, fallen: Any, price: Any, unfilled: Any) -> None:
+    """Set the gains to those of lines that cannot be completed and of the floor line.
+
+    `unfilled` has a bit for every such line, as `GAME.open` has.
+    """
+    now, at = np.int16(penalties[_index(_LINES + fallen)] - price), _index(_LINES + fallen)
+    for color in range(5):
+        least = np.int16(-price if (unfilled >> (8 * color)) & 62 else NOTHING)
+        first = _index(_TILES * color)
+        for tiles in range(_TILES):
+            gain = np.int16(now - penalties[at + _index(tiles)])
+            gains[first + _index(tiles)] = gain if gain > least else least
+
+
+@compiled(is_borrowing=True, is_inlined=True)
+def _raise(gains: Any, penalties: Any, color: Any, fallen: Any, room: Any, points: Any, price: Any) -> None:
+    """Raise the gains of a color to those of completing a line that brings points, where they are more."""
+    first, at, filled = _index(_TILES * color), _index(_LINES + fallen - room), _index(_LINES - room)
+    best, cost = np.int16(points + penalties[_index(_LINES + fallen)]), np.int16(price)
+    for tiles in range(_TILES):
+        gain = np.int16(best - penalties[at + _index(tiles)]) & _IS_FILLED[filled + _index(tiles)]
+        gain = np.int16(gain - cost)
+        before = gains[first + _index(tiles)]
+        gains[first + _index(tiles)] = gain if gain > before else before
+
+
+@compiled
+def added_points(wall: Any, tiled: Any, full: Any, colors: Any, color: Any, line: Any) -> Any:
+    """Return the points that a line, once completed with a color, adds to the coming wall-tiling, top to bottom (3.2).
+
+    `tiled` is the wall with the complete lines `full` tiled. Those above lie there when the line is tiled. Those below
+    come later: the new tile changes what they score only where one of them goes to its column.
+    """
+    row, column = line - 1, column_of(line - 1, color)
+    new, above = tiled & ~wall, (1 << (5 * row)) - 1
+    if new & ~above & (COLUMN_BITS << column) == 0:
+        return points_of_tile(wall | (new & above) | 1 << (5 * row + column), row, column)
+    with_line = (colors & ~(15 << (4 * line))) | (color << (4 * line))
+    return tiling_points(wall, full | 1 << line, with_line) - tiling_points(wall, full, colors)
 
 
 @compiled(is_borrowing=True)
 def denial(game: Any, code: Any) -> Any:
     """Return the next seat's best exact gain if it moved now, minus its best after the move (points)."""
-    denials = make_record(DENIALS).of_take
+    denials = reserve_record(DENIALS).of_take
     find_denials(game, denials)
     return denials[take_index(code)]
 
@@ -60,70 +162,50 @@ def find_denials(game: Any, denials: Any) -> None:
     Parameters
     ----------
     denials : int64[TAKES]
-        Filled at `take_index` of every take there is; points.
+        Filled at `take_index` of every take there is; points. What stands for others means nothing.
     """
     seat = widen(game.seat) + 1
     seat = 0 if seat == game.players else seat
-    center, marker = game.sources[0], widen(game.holder < 0)
-    scratch = make_record(_SCRATCH)
-    work, points = scratch.work, scratch.points
-    work[:_MEMO] = NOTHING
-    points[0] = tiling_points(widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat]))
-    for color in range(5):
-        points[1:] = UNKNOWN
-        lying = lane(center, color)
-        if lying:
-            unmarked = marked = best_gain_of_take(game, seat, color, lying, 0, points)
-            if marker:
-                marked = best_gain_of_take(game, seat, color, lying, 1, points)
-            work[_UNMARKED + color] = unmarked
-            for source in range(game.n_displays + 1):
-                work[5 * source + color] = marked
-        sources, seen = sources_of(game.mask, color) & ~1, 0
-        while sources:
-            source = lowest_bit(sources)
-            sources &= sources - 1
-            tiles = lane(game.sources[source], color)
-            memo = _MEMO + 2 * tiles
-            if (seen >> tiles) & 1 == 0:
-                seen |= 1 << tiles
-                work[memo] = best_gain_of_take(game, seat, color, tiles, 0, points)
-                work[memo + 1] = best_gain_of_take(game, seat, color, lying + tiles, marker, points)
-            work[_DISPLAYS + source] = max(work[_DISPLAYS + source], work[memo])
-            work[5 * source + color] = work[memo + 1]
+    scratch = reserve_record(_SCRATCH)
+    gains, center = scratch.gains.without_marker, game.sources[0]
+    find_gains(game, seat, scratch.gains)
     first = second = NOTHING
-    for source in range(1, game.n_displays + 1):
-        offer = work[_DISPLAYS + source]
+    displays = displays_in_use(game)
+    while displays:
+        source = lowest_bit(displays)
+        displays &= displays - 1
+        offer = _two_best(gains, game.sources[source])[0]
+        scratch.offers[source] = offer
         first, second = max(first, offer), max(second, min(first, offer))
-    before = max(first, best_but_one(work, 0, -1))
-    for color in range(5):
-        sources = sources_of(game.mask, color)
-        while sources:
-            source = lowest_bit(sources)
-            sources &= sources - 1
-            if source == 0:
-                after = max(first, best_but_one(work, _UNMARKED, color))
-            else:
-                others = second if work[_DISPLAYS + source] == first else first
-                after = max(others, work[color], best_but_one(work, 5 * source, color))
+    best, next_best = _two_best(gains, center)
+    before = max(first, best)
+    if game.holder < 0:
+        before = max(first, _two_best(scratch.gains.with_marker, center)[0])
+    if center:
+        for color in range(5):
+            others = next_best if gain_of(gains, color, lane(center, color)) == best else best
+            after = max(first, others)
+            denials[take_index(make_code(0, color, 0))] = before - (0 if after == NOTHING else after)
+    if game.holder < 0:
+        gains = scratch.gains.with_marker
+    displays = displays_in_use(game)
+    while displays:
+        source = lowest_bit(displays)
+        displays &= displays - 1
+        rest = second if scratch.offers[source] == first else first
+        then = center + game.sources[source]
+        best, next_best = _two_best(gains, then)
+        for color in range(5):
+            others = next_best if gain_of(gains, color, lane(then, color)) == best else best
+            after = max(max(others, rest), gain_of(gains, color, lane(center, color)))
             denials[take_index(make_code(source, color, 0))] = before - (0 if after == NOTHING else after)
 
 
-_DISPLAYS = 5 * (MAX_DISPLAYS + 1)
-_UNMARKED = _DISPLAYS + MAX_DISPLAYS + 1
-_MEMO = _UNMARKED + 5
-_MOST_TILES = 64
-"""Where the next player's best gains stand. From 0, those of the five colors in the center as it lies, then, five by
-five, once the rest of a display is pushed there; of each display; of each color in the center once the marker is gone;
-by number of tiles of the color at hand, from a display and from the center."""
-_SCRATCH = np.dtype([("work", "i8", _MEMO + 2 * _MOST_TILES), ("points", "i8", 6)])
-
-
 @compiled(is_inlined=True)
-def best_but_one(work: Any, start: Any, left_out: Any) -> Any:
-    """Return the best gain of five colors but for one of them."""
-    best = NOTHING
+def _two_best(gains: Any, tiles: Any) -> Any:
+    """Return the best and the next best gain among the colors of a source."""
+    best = next_best = NOTHING
     for color in range(5):
-        if color != left_out:
-            best = max(best, work[start + color])
-    return best
+        gain = gain_of(gains, color, lane(tiles, color))
+        best, next_best = max(best, gain), max(next_best, min(best, gain))
+    return best, next_best

@@ -16,8 +16,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, make_attribute_wrapper, models, overload, overload_attribute, register_model
 
-from azulsim.engine.compiling import copy_into
-from azulsim.engine.core import play
+from azulsim.engine.compiling import compiled, copy_into, widen
+from azulsim.engine.core import play, tiling_points
 from azulsim.engine.record import GAME
 
 STATE = np.dtype([("is_played", "i1")])
@@ -40,7 +40,8 @@ class Foreseen(types.Type):  # type: ignore[misc]
     """
 
     def __init__(self, game: Any, state: Any, change: Any) -> None:
-        self.members = [("game", game), ("copy", game), ("state", state), ("code", types.int64), ("change", change)]
+        numbers = [("code", types.int64), ("points", types.int64)]
+        self.members = [("game", game), ("copy", game), ("state", state), *numbers, ("change", change)]
         super().__init__(f"Foreseen({game}, {state}, {change})")
 
 
@@ -53,7 +54,10 @@ class Patched(types.Type):  # type: ignore[misc]
         super().__init__(f"Patched({base}, {value})")
 
 
-for _kind, _members in ((Foreseen, ("game", "copy", "state", "code", "change")), (Patched, ("base", "index", "value"))):
+for _kind, _members in (
+    (Foreseen, ("game", "copy", "state", "code", "points", "change")),
+    (Patched, ("base", "index", "value")),
+):
 
     @register_model(_kind)
     class _Model(models.StructModel):  # type: ignore[misc]
@@ -77,7 +81,7 @@ def _build(kind: Any, *signature: Any) -> Any:
 
 
 @intrinsic
-def make_foreseen(typingctx: Any, game: Any, copy: Any, state: Any, code: Any, change: Any) -> Any:
+def make_foreseen(typingctx: Any, game: Any, copy: Any, state: Any, code: Any, points: Any, change: Any) -> Any:
     """Return the position after a move; only an intrinsic may return records inside of something else.
 
     Parameters
@@ -88,10 +92,12 @@ def make_foreseen(typingctx: Any, game: Any, copy: Any, state: Any, code: Any, c
         Memory for the position, should it have to be played.
     state : STATE
         Its `is_played` must be 0.
+    points : int64
+        What the mover's complete lines bring after the move, if they are tiled now.
     change : Change
         What `core.foresee` says of the move.
     """
-    return _build(Foreseen(game, state, change), game, copy, state, types.int64, change)
+    return _build(Foreseen(game, state, change), game, copy, state, types.int64, types.int64, change)
 
 
 @intrinsic
@@ -119,6 +125,30 @@ def _as_record(position: Any) -> Any:
         return position._copy
 
     return played if isinstance(position, Foreseen) else itself
+
+
+@compiled
+def _count_points(position: Any, seat: Any) -> int:
+    wall, full, colors = widen(position.wall[seat]), widen(position.full[seat]), widen(position.colors[seat])
+    return widen(tiling_points(wall, full, colors))
+
+
+def points_of_lines(position: Any, seat: Any) -> int:
+    """Return the points that a seat's complete lines bring if they are tiled now, on the printed wall."""
+    return _count_points(position, seat)
+
+
+@overload(points_of_lines, jit_options={"forceinline": True})
+def _points_of_lines(position: Any, seat: Any) -> Any:
+    def counted(position: Any, seat: Any) -> Any:
+        return _count_points(position, seat)
+
+    def known(position: Any, seat: Any) -> Any:
+        if seat == position._change.mover and not position._state.is_played:
+            return position._points
+        return _count_points(position, seat)
+
+    return known if isinstance(position, Foreseen) else counted
 
 
 @overload(operator.getitem)

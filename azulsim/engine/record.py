@@ -53,7 +53,7 @@ GAME = np.dtype(
         ("n_bag", "i1"),
         ("termination", "i1"),
         # the rules, as numbers
-        ("penalty", "i2", MAX_FLOOR_SPACES + 1),  # points lost for k occupied spaces
+        ("penalty", "i2", MAX_FLOOR_SPACES + 1),  # points lost for k occupied spaces; with more than n_floor, no more
         ("row_bonus", "i2"),
         ("column_bonus", "i2"),
         ("color_bonus", "i2"),
@@ -148,6 +148,7 @@ def _make_template(rules: Rules, players: int) -> npt.NDArray[Any]:
     game["per_display"] = rules.tiles_per_display
     n_floor = len(rules.floor_penalties)
     game["n_floor"] = n_floor
+    game["penalty"] = -sum(rules.floor_penalties)
     game["penalty"][: n_floor + 1] = np.cumsum([0, *(-points for points in rules.floor_penalties)])
     game["row_bonus"] = rules.bonus.row
     game["column_bonus"] = rules.bonus.column

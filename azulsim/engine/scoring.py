@@ -164,7 +164,7 @@ def make_scored(
                     code = make_code(source, color, line)
                     denied = denials[take_index(code)] if sees_denial else 0
                     move = as_floats(describe(game, now, target, points, denied, source, color, line))
-                    value = value_of(game, move, code, params)
+                    value = value_of(game, now, move, code, params)
                     if value - value != 0.0:
                         return NOT_A_NUMBER
                     best = keep_best(best, decision_key, value, code)
@@ -208,7 +208,7 @@ def make_scored_general(
                         target = update_target(game, now, target, take, color, line)
                         denied = denials[take_index(code)] if sees_denial else 0
                         move = as_floats(describe_general(game, now, target, take, denied, code))
-                        value = value_of(game, move, code, params)
+                        value = value_of(game, now, move, code, params)
                         if value - value != 0.0:
                             return NOT_A_NUMBER
                         best = keep_best(best, decision_key, value, code)
@@ -222,9 +222,10 @@ def _make_foreseen_value(score: Callable[..., float]) -> Any:
     inner = numba.njit(nogil=True, inline="never")(positional(score))
 
     @compiled(key=None, is_inlined=True)
-    def value_of(game: Any, move: Any, code: Any, params: Any) -> Any:
+    def value_of(game: Any, now: Any, move: Any, code: Any, params: Any) -> Any:
         assume(game.is_general == 0)
-        position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, foresee(game, code))
+        points = now.base_points + np.int64(move.points)
+        position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, points, foresee(game, code))
         return 1.0 * inner(move, position, *params)
 
     return value_of
@@ -235,7 +236,7 @@ def _make_value_of(score: Callable[..., float], play: Any, sees_position: bool) 
     inner = numba.njit(nogil=True, inline="never")(positional(score))
 
     @compiled(key=None, is_inlined=True)
-    def value_of(game: Any, move: Any, code: Any, params: Any) -> Any:
+    def value_of(game: Any, now: Any, move: Any, code: Any, params: Any) -> Any:
         if sees_position:
             after = copy_record(game)
             play(after, code)

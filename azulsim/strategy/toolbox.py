@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from azulsim.engine import general
-from azulsim.engine.compiling import compiled, copy_record, lowest_bit, make_record, popcount, widen
+from azulsim.engine.compiling import compiled, copy_record, lowest_bit, make_record, popcount, reserve_record, widen
 from azulsim.engine.core import (
     LEDGERS,
     bonus_points,
@@ -35,11 +35,10 @@ from azulsim.engine.core import (
     settle,
     tiling_points,
 )
-from azulsim.engine.denial import best_gain_of_take
-from azulsim.engine.foreseen import as_record
+from azulsim.engine.denial import GAINS, NOTHING, displays_in_use, find_gains, gain_of
+from azulsim.engine.foreseen import as_record, points_of_lines
 from azulsim.engine.luck import below, derive
 from azulsim.engine.moves import (
-    UNKNOWN,
     diagonal_of,
     lines_of,
     make_code,
@@ -116,7 +115,6 @@ __all__ = [
 _tile_in_mind, _tiles_in_mind, _kinds_of_lines = general.tile_in_mind, general.tiles_in_mind, general.kinds_of_lines
 _columns_of_line, _best_column = general.columns_of_line, general.best_column
 _general_best_gain = general.best_gain
-_POINTS = np.dtype([("of_line", "i8", 6)])
 
 
 @compiled
@@ -282,8 +280,7 @@ def score_if_tiled(position: Any, seat: int) -> int:
         copy = copy_record(as_record(position))
         points = tile_lines(copy, seat)
         return score_of(position, seat) + points - penalty_of(copy, seat)
-    wall, full, colors = widen(position.wall[seat]), widen(position.full[seat]), widen(position.colors[seat])
-    return score_of(position, seat) + widen(tiling_points(wall, full, colors)) - penalty_of(position, seat)
+    return score_of(position, seat) + points_of_lines(position, seat) - penalty_of(position, seat)
 
 
 @compiled
@@ -314,22 +311,21 @@ def best_gain(position: Any) -> int:
         return widen(_general_best_gain(as_record(position), seat))
     if position.mask == 0:
         return 0
-    points = make_record(_POINTS).of_line
-    points[0] = tiling_points(widen(position.wall[seat]), widen(position.full[seat]), widen(position.colors[seat]))
-    best = -(1 << 30)
+    gains = reserve_record(GAINS)
+    find_gains(position, seat, gains)
+    best = NOTHING
     for color in range(5):
-        points[1:] = UNKNOWN
-        sources, seen = sources_of(position.mask, color), 0
-        while sources:
-            source = lowest_bit(sources)
-            sources &= sources - 1
-            marker = 1 if source == 0 and position.holder < 0 else 0
-            tiles = widen(lane(position.sources[source], color))
-            if marker == 0 and (seen >> tiles) & 1:
-                continue
-            if marker == 0:
-                seen |= 1 << tiles
-            best = max(best, widen(best_gain_of_take(position, seat, color, tiles, marker, points)))
+        tiles = lane(position.sources[0], color)
+        if position.holder < 0:
+            best = max(best, gain_of(gains.with_marker, color, tiles))
+        else:
+            best = max(best, gain_of(gains.without_marker, color, tiles))
+    displays = displays_in_use(position)
+    while displays:
+        source = lowest_bit(displays)
+        displays &= displays - 1
+        for color in range(5):
+            best = max(best, gain_of(gains.without_marker, color, lane(position.sources[source], color)))
     return best
 
 
