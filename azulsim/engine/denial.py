@@ -32,7 +32,6 @@ _SCRATCH = np.dtype([("gains", GAINS), ("offers", "i8", MAX_DISPLAYS + 1)])
 _IS_FILLED = np.array([0] * _LINES + [-1] * _TILES, np.int16)
 """All bits set from index 5 on."""
 _FILLED_LANES = 0x7F7F7F7F7F
-_LINES_OF_COLORS = 0b111110 * LANES
 _index = np.uint64
 """Indices that never count from the end, so that loops over them are done many elements at a time."""
 
@@ -60,12 +59,10 @@ def find_gains(game: Any, seat: Any, gains: Any) -> None:
         Filled for every number of tiles that lies at a source, or will when a display is pushed to the center; those
         with the marker only if it lies there.
     """
-    most, displays = game.sources[0], displays_in_use(game)
     pushed = 0
-    while displays:
-        pushed |= game.sources[lowest_bit(displays)]
-        displays &= displays - 1
-    most += pushed
+    for source in range(1, game.n_displays + 1):
+        pushed |= game.sources[source]
+    most = game.sources[0] + pushed  # of each color, or a few more
     is_marked = game.holder < 0
     n_floor, penalties = widen(game.n_floor), gains.penalties
     for i in range(MAX_FLOOR_SPACES):
@@ -83,7 +80,7 @@ def find_gains(game: Any, seat: Any, gains: Any) -> None:
         room = line - ((counts >> (4 * line)) & 15)
         completed |= (((most | LANE_TOPS) - room * LANES) & LANE_TOPS) >> (7 - line)
     present = ((most + _FILLED_LANES) >> 7) & LANES
-    spaces = game.open[seat] & (present * 62)
+    spaces = game.open[seat] & (present * 0b111110)
     _start(gains.without_marker, penalties, fallen, 0, spaces & ~completed)
     if is_marked:
         _start(gains.with_marker, penalties, fallen_with, price, spaces & ~completed)
@@ -109,12 +106,23 @@ def _start(gains: Any, penalties: Any, fallen: Any, price: Any, unfilled: Any) -
     `unfilled` has a bit for every such line, as `GAME.open` has.
     """
     now, at = np.int16(penalties[_index(_LINES + fallen)] - price), _index(_LINES + fallen)
-    for color in range(5):
-        least = np.int16(-price if (unfilled >> (8 * color)) & 62 else NOTHING)
-        first = _index(_TILES * color)
-        for tiles in range(_TILES):
-            gain = np.int16(now - penalties[at + _index(tiles)])
-            gains[first + _index(tiles)] = gain if gain > least else least
+    least = (
+        _least(unfilled, 0, price),
+        _least(unfilled, 1, price),
+        _least(unfilled, 2, price),
+        _least(unfilled, 3, price),
+        _least(unfilled, 4, price),
+    )
+    for tiles in range(_TILES):
+        gain = np.int16(now - penalties[at + _index(tiles)])
+        for color in range(5):
+            gains[_index(_TILES * color + tiles)] = gain if gain > least[color] else least[color]
+
+
+@compiled(is_inlined=True)
+def _least(unfilled: Any, color: Any, price: Any) -> Any:
+    """Return what a color brings at least: only the marker is paid for if it has a line that it cannot complete."""
+    return np.int16(-price if (unfilled >> (8 * color)) & 0b111110 else NOTHING)
 
 
 @compiled(is_borrowing=True, is_inlined=True)
