@@ -131,7 +131,7 @@ def make_scored(
     sees_position : bool
         True if the score also takes the position after the move.
     sees_denial : bool
-        True if the score reads the field `denial`, which costs as much as all others together.
+        True if the score reads the field `denial`, which costs half as much as all others together.
     key : str or None
         Cache key of the score's own text; None keeps nothing on disk.
     is_foreseen : bool

@@ -101,7 +101,7 @@ def nth_move(game: Any, allowed: Any, k: Any) -> int:
 def fill_moves(game: Any, allowed: Any, out: Any) -> int:
     """Write the allowed moves to `out` (MOVE[MAX_LEGAL]); return how many there are.
 
-    Their `denial`, which costs as much as all the rest and is seldom asked for, is left to `fill_denials`.
+    Their `denial`, which costs half as much as all the rest and is seldom asked for, is left to `fill_denials`.
     """
     if not game.is_general:
         return _fill(game, allowed, out)

@@ -218,9 +218,9 @@ def describe_environment() -> dict[str, Any]:
 
 
 # Parquet. Encodings were chosen by measurement on greedy play at 2 players: numbers as BYTE_STREAM_SPLIT, because
-# parquet knows none below 32 bits and this puts the empty upper bytes together; coded columns, and those of moves that
-# may be negative, as dictionaries; the text plain. Statistics are left out: files are chosen by their names. Shards are
-# written from memory in one go, so a file is torn only by a full disk or a crash.
+# parquet knows none below 32 bits and this puts the empty upper bytes together; coded columns, what was tiled, and those
+# of moves that may be negative, as dictionaries; the text with its lengths apart. Statistics are left out: files are
+# chosen by their names. Shards are written from memory in one go, so a file is torn only by a full disk or a crash.
 
 
 def _write_table(path: Path, table: Table, rows: Array, specs: Sequence[str]) -> Part:
@@ -263,13 +263,13 @@ def _options(table: str) -> dict[str, Any]:
     encoding, dictionaries = {}, []
     for column in TABLES[table].columns:
         is_signed_move = table == "moves" and column.dtype in ("i1", "i2")
-        if column.names or column.name == "spec" or is_signed_move:
+        if column.names or column.name in ("spec", "tiled") or is_signed_move:
             dictionaries.append(column.name)
         elif column.dtype == "?":
             if table == "moves":
                 encoding[column.name] = "RLE"
-        elif column.dtype != "S":
-            encoding[column.name] = "BYTE_STREAM_SPLIT"
+        else:
+            encoding[column.name] = "DELTA_LENGTH_BYTE_ARRAY" if column.dtype == "S" else "BYTE_STREAM_SPLIT"
     return {
         "compression": "zstd",
         "compression_level": 1,
