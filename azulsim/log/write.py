@@ -218,9 +218,9 @@ def describe_environment() -> dict[str, Any]:
 
 
 # Parquet. Encodings were chosen by measurement on greedy play at 2 players: numbers as BYTE_STREAM_SPLIT, because
-# parquet knows none below 32 bits and this puts the empty upper bytes together; coded columns, what was tiled, and those
-# of moves that may be negative, as dictionaries; the text with its lengths apart. Statistics are left out: files are
-# chosen by their names. Shards are written from memory in one go, so a file is torn only by a full disk or a crash.
+# parquet knows none below 32 bits and this puts the empty upper bytes together; coded columns, what was tiled, and
+# those of moves that may be negative, as dictionaries; the text with its lengths apart. Statistics are left out: files
+# are chosen by their names. Shards are written from memory in one go, so a file is torn only by a full disk or a crash.
 
 
 def _write_table(path: Path, table: Table, rows: Array, specs: Sequence[str]) -> Part:
