@@ -17,7 +17,7 @@ from fake_tables import PLIES, fake_failure, fake_tables
 
 from azulsim import arena, log, runner
 from azulsim.errors import InputError, RunError
-from azulsim.experiment import Experiment, read_experiment
+from azulsim.experiment import Experiment, plan, read_experiment
 from azulsim.experiment.stopping import Stop
 from azulsim.rules import Termination
 from azulsim.runner import folder, progress, tasks, workers
@@ -143,6 +143,19 @@ def test_another_experiment_is_refused_with_its_differences(fake: FakeArena, cha
     with pytest.raises(InputError, match=message):
         runner.run(make_experiment(**changes), jobs=1, progress=False)
     assert log.read_run("runs/fake").hashes == before.hashes
+
+
+def test_a_run_that_was_cut_otherwise_is_refused(fake: FakeArena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only while it is unfinished, when what is missing would be taken from other shards than it has."""
+    fake.fail_at = 3
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(make_experiment(), jobs=1, progress=False)
+    fake.fail_at = -1
+    monkeypatch.setitem(plan.MOVES_PER_SHARD, "moves", 40_000)
+    monkeypatch.setattr(plan, "LEAST_MOVES_PER_SHARD", 40_000)
+    with pytest.raises(InputError, match=r"holds another run \(cut into 5 shards there, 3 now\)"):
+        runner.run(make_experiment(), jobs=1, progress=False)
+    monkeypatch.undo()
 
 
 def test_changed_strategy_file_and_version_are_refused(
