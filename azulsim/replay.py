@@ -27,7 +27,7 @@ from azulsim.engine.replaying import SPAN, Logged
 from azulsim.errors import InputError, RunError
 from azulsim.game import Game, replay_moves
 from azulsim.jobs import count_workers
-from azulsim.log import Cell, Commit, Manifest, locate, probing
+from azulsim.log import Cell, Commit, Manifest, locate, probing, sum_outcome
 from azulsim.log.check import Columns, find_leftovers, find_stray_markers, read_columns, read_failures
 from azulsim.log.manifest import find_gaps, read_commits, read_manifest
 from azulsim.log.read import describe_gap, format_count, list_runs
@@ -371,6 +371,15 @@ def _check_counts(shard: _Shard, games: Columns) -> None:
     for name, (said, counted) in counts.items():
         if said != counted:
             shard.complain("commits", f"{name} is {said}, by the tables {counted}")
+    if commit.outcome is not None:
+        outcome = shard.manifest.outcome
+        try:
+            found = sum_outcome(games.values, shard.cell, outcome)
+        except (IndexError, ValueError):  # seats that are none, or rows that are missing: the tables are wrong
+            return
+        if not np.allclose(commit.outcome, found, rtol=1e-9, atol=0):
+            what = f"number, sum and sum of squares of {outcome}"
+            shard.complain("commits", f"{what} are {commit.outcome}, by the tables {found}")
 
 
 def _check_forfeits(shard: _Shard, games: Columns) -> Columns:

@@ -486,6 +486,18 @@ def test_counts_of_the_commit_marker_are_checked(make_run: MakeRun, tmp_path: Pa
         assert name in str(verify_run(copy))
 
 
+def test_the_sums_of_the_commit_marker_are_checked(make_run: MakeRun, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(make_run(Rules()), copy)
+    commit = read_commits(copy)[-1]
+    assert commit.outcome is not None
+    n, total, squares = commit.outcome
+    for wrong in ((n + 1, total, squares), (n, total + 1e-6, squares), (n, total, squares - 1e-6)):
+        marker = commit.model_copy(update={"outcome": wrong})
+        (copy / "commits" / f"{commit.shard}.json").write_bytes(dump_json(marker))
+        assert "number, sum and sum of squares of win_share are" in str(verify_run(copy))
+
+
 @pytest.mark.parametrize(
     ("table", "column"),
     [

@@ -357,7 +357,7 @@ def test_what_is_known_so_far_is_what_is_known_at_the_end(fake: FakeArena) -> No
         tally.add([commit])
         (told,) = tally.describe()
     assert told == f"widest score +/-{estimate_mean(values).half_width:.2g} (0.5 wanted)"
-    never = Tally(run.manifest, None)
+    never = Tally(run.manifest.model_copy(update={"experiment": {}}), None)
     never._sums[0] += 100, 0, 0
     assert never.describe() == ["widest win_share +/-0.018"], "as much as 0 of 100 trials tell"
 

@@ -10,9 +10,9 @@ A shard counts only when its commit marker is there and the files it names are a
 executes nothing: no pickle, no plugin, and no name from a file ever becomes a path.
 """
 
-from azulsim.log.manifest import Cell, CellEvidence, Commit, Manifest, Shard, Stopped
+from azulsim.log.manifest import Cell, CellEvidence, Commit, Manifest, OutcomeName, Shard, Stopped
 from azulsim.log.merge import merge_runs
-from azulsim.log.outcomes import BOUNDS, OutcomeName, read_outcome, sum_outcome
+from azulsim.log.outcomes import BOUNDS, read_outcome, sum_outcome
 from azulsim.log.read import Run, read_run
 from azulsim.log.status import Status, read_status
 from azulsim.log.store import locate

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import Field
 
@@ -164,6 +164,9 @@ class Stopped(Frozen):
 MAX_EVIDENCE_SHOWN = 4
 
 
+OutcomeName = Literal["win_share", "margin", "score"]
+
+
 class Manifest(Frozen):
     """What was asked, how it was made, and when."""
 
@@ -202,6 +205,14 @@ class Manifest(Frozen):
     def is_probed(self) -> bool:
         """True if the experiment asks for probes."""
         return bool(self.experiment.get("probes"))
+
+    @property
+    def outcome(self) -> OutcomeName:
+        """The outcome that the run is about: the one it may stop by, else the win share."""
+        stop = self.experiment.get("stop")
+        rules = [rule for rule in stop.values() if isinstance(rule, dict)] if isinstance(stop, dict) else []
+        named = (name for rule in rules for name in get_args(OutcomeName) if name == rule.get("outcome"))
+        return next(named, "win_share")
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from azulsim.errors import InputError
-from azulsim.log.manifest import Cell
+from azulsim.log.manifest import Cell, OutcomeName
 from azulsim.log.read import Run
 from azulsim.rules import Termination
-
-OutcomeName = Literal["win_share", "margin", "score"]
 
 GAME_OUTCOMES = (
     "winner_score",
@@ -62,13 +61,20 @@ def follow_seats(cell: Cell) -> list[tuple[int, int]]:
     ]
 
 
-def sum_outcome(games: npt.NDArray[Any], cell: Cell, outcome: OutcomeName) -> tuple[int, float, float]:
+def sum_outcome(
+    games: npt.NDArray[Any] | Mapping[str, npt.NDArray[Any]], cell: Cell, outcome: OutcomeName
+) -> tuple[int, float, float]:
     """Return number, sum and sum of squares of what `read_outcome` reads of one cell, from its rows in memory.
 
     Parameters
     ----------
     games
-        Rows of the table `games` in canonical order, of whole deals.
+        Rows of the table `games` in canonical order, of whole deals, or its columns.
+
+    Raises
+    ------
+    IndexError, ValueError
+        If the rows are not those of whole games of the cell.
     """
     followed = np.zeros((len(cell.seatings), cell.players), bool)
     followed[tuple(zip(*follow_seats(cell), strict=True))] = True
@@ -80,11 +86,11 @@ def sum_outcome(games: npt.NDArray[Any], cell: Cell, outcome: OutcomeName) -> tu
         values = (scores - np.where(scores == best, second, best)).ravel()
     if outcome != "win_share":
         counts &= games["termination"] != Termination.FORFEIT
-    deals = games["deal"][counts].astype(np.int64)
+    deals = games["deal"][counts]
     if not len(deals):
         return 0, 0.0, 0.0
-    totals, n = np.bincount(deals - deals[0], values[counts]), np.bincount(deals - deals[0])
-    means = totals[n > 0] / n[n > 0]
+    first = np.flatnonzero(np.append(True, deals[1:] != deals[:-1]))
+    means = np.add.reduceat(values[counts], first) / np.diff(first, append=len(deals))
     return len(means), float(means.sum()), float((means**2).sum())
 
 

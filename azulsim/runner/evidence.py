@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import special
 
 from azulsim.experiment import Plan, Precision, Stop, Test
-from azulsim.log import BOUNDS, CellEvidence, Commit, Manifest, OutcomeName, Run, Stopped, read_outcome
+from azulsim.log import BOUNDS, CellEvidence, Commit, Manifest, Run, Stopped, read_outcome
 from azulsim.log.manifest import read_commits, read_manifest
 from azulsim.stats import estimate_anytime, estimate_mean, judge_interval
 
@@ -65,7 +65,7 @@ class Tally:
     """
 
     def __init__(self, manifest: Manifest, stop: Stop | None) -> None:
-        self._outcome: OutcomeName = stop.rule.outcome if stop else "win_share"
+        self._outcome = manifest.outcome
         self._level = stop.rule.level if stop else 0.95
         self._wanted = f" ({stop.precision.half_width:g} wanted)" if stop and stop.precision else ""
         self._sums = {cell.index: np.zeros(3) for cell in manifest.cells}

@@ -107,7 +107,6 @@ def list_tasks(
     folder, project = folder.absolute(), absolute(project)
     watched = {spec for spec in plan.specs if must_be_watched(spec, project)}
     probes = to_arena(experiment.probes) if experiment.probes else None
-    outcome = experiment.stop.rule.outcome if experiment.stop else "win_share"
     for shard in manifest.take_share(plan.shards()):
         if shard.name not in done:
             cell = plan.cells[shard.cell]
@@ -124,7 +123,7 @@ def list_tasks(
                 project=project,
                 is_watched=not watched.isdisjoint(cell.lineup),
                 timeout=timeout,
-                outcome=outcome,
+                outcome=manifest.outcome,
                 forfeits=manifest.on_failure == "forfeit",
             )
 
