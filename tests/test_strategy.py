@@ -17,6 +17,7 @@ from test_engine import draw_as_the_engine
 from azulsim import arena
 from azulsim.arena import asking, make_players
 from azulsim.engine import driver
+from azulsim.engine.compiling import compiled
 from azulsim.engine.luck import DEAL_DOMAIN, game_key, root_key
 from azulsim.errors import InputError, StrategyError
 from azulsim.registry import list_strategies, make_strategy
@@ -344,6 +345,57 @@ def test_what_cannot_take_columns_runs_plain_and_says_why(capsys: pytest.Capture
     assert text.startswith("azulsim: no_columns: runs plain, since it cannot take columns: ValueError: ")
     assert_same(batched, play(no_columns, players=2, speed="compiled"))
     assert_same(play(neither, players=2), play(no_columns, players=2))
+
+
+@compiled(key=None)
+def love_of_blue(move: Any) -> float:
+    return 1.5 * move.placed if move.color == 0 else 0.0
+
+
+@strategy
+def by_helper(move: Any) -> float:
+    return move.gain + love_of_blue(move)
+
+
+def test_a_function_that_fails_on_columns_is_tried_on_them_once(
+    capsys: pytest.CaptureFixture[str], notes: set[str]
+) -> None:
+    """Numba adds to the message of its error with every call."""
+    batched = play(by_helper, players=2, speed="batched")
+    text = capsys.readouterr().err
+    assert text.count("\n") == 1
+    assert len(text) < 200
+    assert_same(batched, play(by_helper, players=2, speed="compiled"))
+
+
+@strategy
+def named(move: Any) -> float:
+    return move.gain + 0.5 * move.denial
+
+
+@strategy
+def by_place(move: Any) -> float:
+    return move.gain + 0.5 * move[-1]
+
+
+@strategy
+def by_getattr(move: Any) -> float:
+    return move.gain + 0.5 * getattr(move, "denial")  # noqa: B009
+
+
+@strategy
+def by_numbers(move: Any) -> float:
+    total = 0.0
+    for i in range(27):
+        total += (1.0 if i == 8 else 0.5 if i == 26 else 0.0) * move[i]
+    return total
+
+
+@pytest.mark.parametrize("definition", [by_place, by_getattr, by_numbers])
+@pytest.mark.parametrize("rules", [Rules(), VARIANTS["gray"]])
+def test_denial_is_there_however_a_score_reaches_it(definition: Any, rules: Rules) -> None:
+    assert Strategy(definition).speed == "compiled"
+    assert_same(play(definition, players=2, rules=rules), play(named, players=2, rules=rules))
 
 
 def test_a_compiled_move_that_cannot_be_compiled_is_an_error() -> None:

@@ -17,6 +17,7 @@ from azulsim.errors import StrategyError
 from azulsim.registry import make_strategy
 from azulsim.strategy import Strategy
 from azulsim.strategy.definition import Speed
+from azulsim.strategy.parameters import first_telling_line
 from azulsim.strategy.view import Columns
 
 
@@ -64,6 +65,8 @@ def score_batch(
     strategy: Strategy, records: npt.NDArray[Any], fill_denials: Callable[[], None]
 ) -> npt.NDArray[np.float64] | None:
     """Score many moves at once, as `Columns`; None, and a note, if the function cannot take columns."""
+    if not strategy.takes_columns:
+        return None
     try:
         with np.errstate(all="ignore", divide="raise", invalid="raise"):
             values = strategy.definition.function(Columns(records, fill_denials), **strategy.params)
@@ -73,7 +76,8 @@ def score_batch(
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # an `if` over a column, an unknown field: plain Python will tell
-        note_once(f"azulsim: {strategy.spec}: runs plain, since it cannot take columns: {one_line(error)}")
+        strategy.takes_columns = False
+        note_once(f"azulsim: {strategy.spec}: runs plain, since it cannot take columns: {first_telling_line(error)}")
         return None
 
 

@@ -199,6 +199,8 @@ class Strategy:
                 f"{self.spec}: cannot run {speed}; a strategy of this kind runs {' or '.join(SPEEDS[definition.shape])}"
             )
         self._wanted = speed
+        self.takes_columns = True
+        """False once its function has failed on columns of moves, so that it is not asked in that way again."""
 
     def __repr__(self) -> str:
         return f"<Strategy {self.spec}>"
@@ -268,13 +270,19 @@ class Strategy:
 
     def _make_scored(self, make: Callable[..., Any]) -> Any:
         definition = self.definition
-        return make(
+        make = partial(
+            make,
             definition.function,
             len(definition.defaults),
             sees_position=definition.shape == "score_position",
-            sees_denial="denial" in list_names(definition.function),
             key=self._key,
         )
+        if "denial" not in list_names(definition.function):
+            blind = make(sees_denial=False)
+            with contextlib.suppress(Exception):  # it may reach the field in another way, such as `move[-1]`
+                address_of_move(blind)
+                return blind
+        return make(sees_denial=True)
 
     @cached_property
     def place(self) -> Any:

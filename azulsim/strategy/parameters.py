@@ -123,7 +123,7 @@ def as_param_array(params: Mapping[str, float]) -> npt.NDArray[np.float64]:
     return np.array([*params.values()] or [0.0], np.float64)
 
 
-def first_telling_line(error: Exception) -> str:
+def first_telling_line(error: BaseException) -> str:
     """Return the line of one of Numba's long messages that says something."""
     lines = [line.strip() for line in str(error).splitlines()]
     telling = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File", "There are"))]
