@@ -368,36 +368,6 @@ def test_a_function_that_fails_on_columns_is_tried_on_them_once(
     assert_same(batched, play(by_helper, players=2, speed="compiled"))
 
 
-@strategy
-def named(move: Any) -> float:
-    return move.gain + 0.5 * move.denial
-
-
-@strategy
-def by_place(move: Any) -> float:
-    return move.gain + 0.5 * move[-1]
-
-
-@strategy
-def by_getattr(move: Any) -> float:
-    return move.gain + 0.5 * getattr(move, "denial")  # noqa: B009
-
-
-@strategy
-def by_numbers(move: Any) -> float:
-    total = 0.0
-    for i in range(27):
-        total += (1.0 if i == 8 else 0.5 if i == 26 else 0.0) * move[i]
-    return total
-
-
-@pytest.mark.parametrize("definition", [by_place, by_getattr, by_numbers])
-@pytest.mark.parametrize("rules", [Rules(), VARIANTS["gray"]])
-def test_denial_is_there_however_a_score_reaches_it(definition: Any, rules: Rules) -> None:
-    assert Strategy(definition).speed == "compiled"
-    assert_same(play(definition, players=2, rules=rules), play(named, players=2, rules=rules))
-
-
 def test_a_compiled_move_that_cannot_be_compiled_is_an_error() -> None:
     @strategy
     def hopeless(scratch: Any, moves: Any, key: Any, params: Any, workspace: Any) -> int:

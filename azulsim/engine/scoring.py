@@ -99,12 +99,6 @@ def as_floats(move: Any) -> Any:
     )
 
 
-@compiled
-def as_floats_but_denial(move: Any) -> Any:
-    """Return the same without `denial`: None stands in its place, with which a score that computes does not compile."""
-    return Move(*as_floats(move)[:-1], None)  # type: ignore[call-arg]
-
-
 def positional(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the same function with its keyword-only parameters made positional, which Numba asks for."""
     code = function.__code__
@@ -137,15 +131,13 @@ def make_scored(
     sees_position : bool
         True if the score also takes the position after the move.
     sees_denial : bool
-        True if the score reads the field `denial`, which costs half as much as all others together. If False, one that
-        does read it cannot be compiled.
+        True if the score reads the field `denial`, which costs half as much as all others together.
     key : str or None
         Cache key of the score's own text; None keeps nothing on disk.
     is_foreseen : bool
         True to show the score the position without playing the move (`engine.foreseen`), which some cannot do with.
     """
     value_of = _make_foreseen_value(score) if is_foreseen else _make_value_of(score, play, sees_position)
-    fields_of = as_floats if sees_denial else as_floats_but_denial
 
     @compiled(key=f"{key}:foreseen" if key and is_foreseen else key)
     def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
@@ -171,7 +163,7 @@ def make_scored(
                         points = points_of_completing(now, color, line)
                     code = make_code(source, color, line)
                     denied = denials[take_index(code)] if sees_denial else 0
-                    move = fields_of(describe(game, now, target, points, denied, source, color, line))
+                    move = as_floats(describe(game, now, target, points, denied, source, color, line))
                     value = value_of(game, now, move, code, params)
                     if value - value != 0.0:
                         return NOT_A_NUMBER
@@ -186,7 +178,6 @@ def make_scored_general(
 ) -> Any:
     """Return the same for all other walls and for jokers."""
     value_of = _make_value_of(score, general.play, sees_position)
-    fields_of = as_floats if sees_denial else as_floats_but_denial
     look_general, update_target, describe_general = general.look, general.update_target, general.describe
     takes_of, code_of_take, find_keeps = general.takes_of, general.code_of_take, general.find_keeps
     split_take, find_denials = general.split_take, general.find_denials
@@ -216,7 +207,7 @@ def make_scored_general(
                         take = split_take(game, code)
                         target = update_target(game, now, target, take, color, line)
                         denied = denials[take_index(code)] if sees_denial else 0
-                        move = fields_of(describe_general(game, now, target, take, denied, code))
+                        move = as_floats(describe_general(game, now, target, take, denied, code))
                         value = value_of(game, now, move, code, params)
                         if value - value != 0.0:
                             return NOT_A_NUMBER

@@ -270,19 +270,13 @@ class Strategy:
 
     def _make_scored(self, make: Callable[..., Any]) -> Any:
         definition = self.definition
-        make = partial(
-            make,
+        return make(
             definition.function,
             len(definition.defaults),
             sees_position=definition.shape == "score_position",
+            sees_denial="denial" in list_names(definition.function),
             key=self._key,
         )
-        if "denial" not in list_names(definition.function):
-            blind = make(sees_denial=False)
-            with contextlib.suppress(Exception):  # it may reach the field in another way, such as `move[-1]`
-                address_of_move(blind)
-                return blind
-        return make(sees_denial=True)
 
     @cached_property
     def place(self) -> Any:
