@@ -104,8 +104,8 @@ def list_tasks(
     """Yield the tasks of all shards but those named in `done`, in canonical order."""
     experiment = plan.experiment
     sources = tuple(manifest.sources[spec] for spec in plan.specs)
-    folder, project = folder.absolute(), absolute(project)
     watched = {spec for spec in plan.specs if must_be_watched(spec, project)}
+    folder, project = folder.absolute(), absolute(project)
     probes = to_arena(experiment.probes) if experiment.probes else None
     for shard in manifest.take_share(plan.shards()):
         if shard.name not in done:
