@@ -151,11 +151,18 @@ def test_a_run_that_was_cut_otherwise_is_refused(fake: FakeArena, monkeypatch: p
     with pytest.raises(KeyboardInterrupt):
         runner.run(make_experiment(), jobs=1, progress=False)
     fake.fail_at = -1
-    monkeypatch.setitem(plan.MOVES_PER_SHARD, "moves", 40_000)
-    monkeypatch.setattr(plan, "LEAST_MOVES_PER_SHARD", 40_000)
+
+    def run_cut_otherwise() -> log.Run:
+        with monkeypatch.context() as patch:
+            patch.setitem(plan.MOVES_PER_SHARD, "moves", 40_000)
+            patch.setattr(plan, "LEAST_MOVES_PER_SHARD", 40_000)
+            return runner.run(make_experiment(), jobs=1, progress=False)
+
     with pytest.raises(InputError, match=r"holds another run \(cut into 5 shards there, 3 now\)"):
-        runner.run(make_experiment(), jobs=1, progress=False)
-    monkeypatch.undo()
+        run_cut_otherwise()
+    finished = runner.run(make_experiment(), jobs=1, progress=False)
+    assert len(finished.commits) == 5
+    assert run_cut_otherwise().hashes == finished.hashes
 
 
 def test_changed_strategy_file_and_version_are_refused(
