@@ -165,6 +165,16 @@ def test_a_run_that_was_cut_otherwise_is_refused(fake: FakeArena, monkeypatch: p
     assert run_cut_otherwise().hashes == finished.hashes
 
 
+def test_shares_that_were_cut_otherwise_are_not_merged(fake: FakeArena, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = runner.run(make_experiment(), out="runs/one", share="1/2", jobs=1, progress=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(plan, "LEAST_MOVES_PER_SHARD", 40_000)
+        two = runner.run(make_experiment(), out="runs/two", share="2/2", jobs=1, progress=False)
+    with pytest.raises(InputError, match=r"cut into 5 shards in runs/one, 3 in runs/two"):
+        log.merge_runs([one.path, two.path], Path("runs/whole"))
+    assert not Path("runs/whole").exists()
+
+
 def test_changed_strategy_file_and_version_are_refused(
     fake: FakeArena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

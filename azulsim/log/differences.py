@@ -29,6 +29,16 @@ def find_differences(one: Manifest, other: Manifest, words: tuple[str, str] = ("
     return differences
 
 
+def find_cut(one: Manifest, other: Manifest, words: tuple[str, str] = ("there", "now")) -> list[str]:
+    """Say that two runs are cut into other shards, as by other sources of one version; nothing if they are not.
+
+    A run that has stopped by evidence tells the shards that were played, and nothing is known of its cut.
+    """
+    if one.stopped or other.stopped or one.shards == other.shards:
+        return []
+    return [f"cut into {one.shards:,} shards {words[0]}, {other.shards:,} {words[1]}"]
+
+
 def _facts(manifest: Manifest, key: str) -> dict[str, Any]:
     if key == "experiment":
         return dict(flatten_keys(json.loads(json.dumps(manifest.experiment))))

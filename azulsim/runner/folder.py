@@ -10,7 +10,7 @@ from azulsim import __version__, log, registry
 from azulsim.errors import InputError
 from azulsim.experiment import Plan
 from azulsim.log import Manifest
-from azulsim.log.differences import find_differences
+from azulsim.log.differences import find_cut, find_differences
 from azulsim.log.manifest import read_manifest
 
 OnFailure = Literal["leave-out", "abort", "forfeit"]
@@ -43,8 +43,8 @@ def open_folder(
     differences = find_differences(earlier, manifest)
     if share is not None and share != earlier.share:
         differences.append(f"shard: {earlier.share or 'all'} there, {share} now")
-    if not differences and not earlier.finished and earlier.shards != manifest.shards:  # sources of the same version
-        differences.append(f"cut into {earlier.shards:,} shards there, {manifest.shards:,} now")
+    if not differences and not earlier.finished:
+        differences = find_cut(earlier, manifest)
     if differences:
         raise InputError(f"{folder} holds another run ({'; '.join(differences)}); choose another folder with --out")
     log.make_folders(folder, earlier)  # one that was deleted counts as shards to be played again
