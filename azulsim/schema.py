@@ -46,6 +46,8 @@ class Column:
     doc: str
     names: tuple[str, ...] = ()
     """For a coded column, the text of each code; written to parquet as a dictionary column."""
+    is_optional: bool = False
+    """True if `NOT_LOGGED` may stand in it, which is a null in parquet; all other columns have none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +188,7 @@ MOVES = Table(
             "i2",
             "Best exact gain the next player could have had in this player's place, minus the best it has after the "
             "move (points); null unless the experiment sets `denial = true`.",
+            is_optional=True,
         ),
     ),
 )

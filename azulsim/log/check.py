@@ -91,7 +91,7 @@ def read_columns(folder: Path, table: Table, shard: str, *, specs: Sequence[str]
     values, empty = {}, {}
     for column in table.columns:
         data = found.column(column.name)
-        if data.null_count and column.name != "denial":  # the only one in which NOT_LOGGED is written
+        if data.null_count and not column.is_optional:
             empty[column.name] = data.is_null().to_numpy()
         try:
             values[column.name] = _to_numpy(column, data, specs, text_width)
@@ -115,7 +115,7 @@ def _to_numpy(column: Column, data: Any, specs: Sequence[str], text_width: int) 
     kind = np.dtype(column.dtype)
     array = data.cast(pa.from_numpy_dtype(kind)).combine_chunks()
     if array.null_count:
-        array = array.fill_null(NOT_LOGGED if column.dtype == "i2" else False if column.dtype == "?" else 0)
+        array = array.fill_null(NOT_LOGGED if column.is_optional else False if column.dtype == "?" else 0)
     return np.asarray(array.to_numpy(zero_copy_only=False), kind)
 
 

@@ -73,24 +73,21 @@ def sum_outcome(
 
     Raises
     ------
-    IndexError, ValueError
-        If the rows are not those of whole games of the cell.
+    ValueError
+        If the rows are not those of whole deals of the cell.
     """
-    followed = np.zeros((len(cell.seatings), cell.players), bool)
-    followed[tuple(zip(*follow_seats(cell), strict=True))] = True
-    counts = followed[games["seating"], games["seat"]]
-    values = games["win_share"] if outcome == "win_share" else games["score"].astype(np.float64)
-    if outcome == "margin":
-        scores = values.reshape(-1, cell.players)
-        best, second = np.sort(scores)[:, :-3:-1].T[:, :, None]
-        values = (scores - np.where(scores == best, second, best)).ravel()
-    if outcome != "win_share":
-        counts &= games["termination"] != Termination.FORFEIT
-    deals = games["deal"][counts]
-    if not len(deals):
-        return 0, 0.0, 0.0
-    first = np.flatnonzero(np.append(True, deals[1:] != deals[:-1]))
-    means = np.add.reduceat(values[counts], first) / np.diff(first, append=len(deals))
+    name = "win_share" if outcome == "win_share" else "score"
+    values = games[name].reshape(-1, len(cell.seatings), cell.players)
+    is_over = (games["termination"] != Termination.FORFEIT).reshape(values.shape)
+    total, count = np.zeros(len(values)), np.zeros(len(values), np.int64)
+    for seating, seat in follow_seats(cell):
+        followed: npt.NDArray[Any] = values[:, seating, seat].astype(np.float64)
+        if outcome == "margin":
+            followed -= np.delete(values[:, seating], seat, axis=1).max(axis=1)
+        counts = is_over[:, seating, seat] if outcome != "win_share" else np.True_
+        total += followed * counts
+        count += counts
+    means = total[count > 0] / count[count > 0]
     return len(means), float(means.sum()), float((means**2).sum())
 
 

@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 import xxhash
 
 from azulsim.errors import InputError
-from azulsim.log.manifest import Commit, Manifest, Part, Shard, dump_json, table_path
+from azulsim.log.manifest import Cell, Commit, Manifest, OutcomeName, Part, Shard, dump_json, table_path
+from azulsim.log.outcomes import sum_outcome
 from azulsim.log.store import is_store, list_folder, make_folder, put_file, put_whole, sync_files
 from azulsim.schema import FAILURES, NOT_LOGGED, TABLES, Column, Depth, Table, stored_at
 
@@ -86,7 +87,7 @@ def write_shard(
     specs: Sequence[str],
     seconds: float = 0.0,
     doubts: Sequence[str] = (),
-    outcome: tuple[int, float, float] | None = None,
+    followed: tuple[Cell, OutcomeName] | None = None,
     is_marked: bool = True,
 ) -> Commit:
     """Write the tables of a shard, then its commit marker.
@@ -111,8 +112,8 @@ def write_shard(
         Time that it took to play.
     doubts
         Why its games may not come out the same when they are played again.
-    outcome
-        What `sum_outcome` says of its games.
+    followed
+        The shard's cell, and the outcome of which the commit marker is to say the sums.
     is_marked
         False to leave the commit marker to `mark_shard`, which has to wait for the disk.
 
@@ -121,25 +122,26 @@ def write_shard(
     RunError
         If the disk is full or cannot be written; the shard then has no commit marker and does not count.
     """
-    parts = {
-        table.name: _write_table(table_path(folder, table.name, shard.name), table, tables[table.name], specs)
-        for table in stored_at(depth, is_probed=is_probed)
-    }
+    parts = {}
+    for table in stored_at(depth, is_probed=is_probed):
+        columns = _split_columns(tables[table.name])
+        parts[table.name] = _write_table(table_path(folder, table.name, shard.name), table, columns, specs)
+        if table.name == "games":
+            games = columns
     if failures:
         parts["failures"] = _write_failures(table_path(folder, "failures", shard.name), failures)
-    games = tables["games"]
-    players = int(games["players"][0]) if len(games) else 1
+    players = int(games["players"][0]) if len(games["players"]) else 1
     commit = Commit(
         shard=shard.name,
         cell=shard.cell,
         first_deal=shard.first_deal,
         n_deals=shard.n_deals,
-        n_games=len(games) // players,
+        n_games=len(games["players"]) // players,
         n_moves=int(games["plies"][::players].sum(dtype=np.int64)),
         n_failures=len(failures),
         seconds=round(seconds, 3),
         doubts=tuple(doubts),
-        outcome=outcome,
+        outcome=sum_outcome(games, *followed) if followed else None,
         tables=parts,
     )
     if is_marked:
@@ -223,14 +225,18 @@ def describe_environment() -> dict[str, Any]:
 # are chosen by their names. Shards are written from memory in one go, so a file is torn only by a full disk or a crash.
 
 
-def _write_table(path: Path, table: Table, rows: Array, specs: Sequence[str]) -> Part:
-    columns = _split_columns(rows)
-    arrays = {column.name: _to_arrow(column, columns[column.name], specs) for column in table.columns}
+def _write_table(path: Path, table: Table, columns: Mapping[str, Array], specs: Sequence[str]) -> Part:
+    arrays = [_to_arrow(column, columns[column.name], specs) for column in table.columns]
+    # Columns that are said to have no nulls are written faster by a fifth.
+    fields = [
+        pa.field(column.name, array.type, nullable=column.is_optional)
+        for column, array in zip(table.columns, arrays, strict=True)
+    ]
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(arrays), sink, **_options(table.name))
+    pq.write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), sink, **_options(table.name))
     data = sink.getvalue()
     put_file(path, data)
-    return Part(rows=len(rows), bytes=data.size, content=_hash_columns(columns))
+    return Part(rows=len(arrays[0]), bytes=data.size, content=_hash_columns(columns))
 
 
 def _to_arrow(column: Column, values: Array, specs: Sequence[str]) -> pa.Array:
@@ -246,7 +252,7 @@ def _to_arrow(column: Column, values: Array, specs: Sequence[str]) -> pa.Array:
     if column.dtype == "?":
         return pa.Array.from_buffers(pa.bool_(), len(values), [None, _pack(values)])
     is_there = None
-    if column.dtype == "i2" and (missing := values == NOT_LOGGED).any():
+    if column.is_optional and (missing := values == NOT_LOGGED).any():
         is_there = _pack(~missing)
     kind = pa.from_numpy_dtype(values.dtype)
     numbers = pa.Array.from_buffers(kind, len(values), [is_there, pa.py_buffer(values)])
@@ -277,6 +283,7 @@ def _options(table: str) -> dict[str, Any]:
         "column_encoding": encoding,
         "data_page_version": "2.0",
         "write_statistics": False,
+        "write_batch_size": 1 << 16,
     }
 
 

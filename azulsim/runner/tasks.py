@@ -93,7 +93,7 @@ class Task:
             specs=self.specs,
             seconds=seconds,
             doubts=doubts,
-            outcome=log.sum_outcome(tables.games, self.cell, self.outcome),
+            followed=(self.cell, self.outcome),
             is_marked=is_marked,
         )
 
