@@ -4,14 +4,15 @@ from azulsim.strategy import Move, maximum, strategy, where
 
 
 @strategy
-def greedy(move: Move) -> float:
+def greedy(move: Move, *, floor: float = 1.0) -> float:
     """Play the move with the best exact change of its own round-end score; ties are broken evenly.
 
-    Complete lines count as tiled top to bottom, the floor line with all its spaces, and nothing is clamped at 0.
+    Complete lines count as tiled top to bottom, the floor line with all its spaces, and nothing is clamped at 0. What
+    the floor line and the marker cost counts `floor` times.
 
     Source: several programs. Bad at: lines that pay later, end-of-game bonuses, the next player.
     """
-    return move.gain
+    return move.points - floor * move.penalty
 
 
 @strategy

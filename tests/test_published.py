@@ -129,12 +129,12 @@ def hoarder(game: Game) -> set[str]:
     return {text for text, n in fallen.items() if n == min(fallen.values())}
 
 
-def greedy(game: Game) -> set[str]:
+def greedy(game: Game, floor: float = 1) -> set[str]:
     """What the move changes of points minus floor, worked out before and after it."""
 
     def change(game: Game, take: Take) -> float:
         seat, fallen = game.seat, len(game.floors[game.seat])
-        before = tile_in_mind(game, seat)[0] - floor_points(fallen)
+        before = tile_in_mind(game, seat)[0] - floor * floor_points(fallen)
         lines = [list(line) for line in game.lines[seat]]
         if take.line is not None:
             lines[take.line] += [take.color] * (take.tiles - take.overflow)
@@ -143,7 +143,7 @@ def greedy(game: Game) -> set[str]:
             if len(tiles) == row + 1:
                 wall[row][column_for(row, tiles[0])] = tiles[0]
                 points += measure(wall, row, column_for(row, tiles[0]))
-        return points - floor_points(fallen + take.overflow + take.takes_marker) - before
+        return points - floor * floor_points(fallen + take.overflow + take.takes_marker) - before
 
     return best(game, change)
 
@@ -250,6 +250,7 @@ SETS: dict[str, Callable[[Game], set[str]]] = {
     "color_first": lambda game: set(color_first(game)),
     "hoarder": hoarder,
     "greedy": greedy,
+    "greedy(floor=2.5)": lambda game: greedy(game, 2.5),
     "ludometer_greedy": lambda game: best(game, ludometer_greedy_value),
     "ludometer": lambda game: best(game, ludometer_value),
     "column_color": lambda game: best(game, column_color_value),
