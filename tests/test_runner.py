@@ -17,7 +17,7 @@ from fake_tables import PLIES, fake_failure, fake_tables
 
 from azulsim import arena, log, runner
 from azulsim.errors import InputError, RunError
-from azulsim.experiment import Experiment, plan, read_experiment
+from azulsim.experiment import Experiment, read_experiment
 from azulsim.experiment.stopping import Stop
 from azulsim.rules import Termination
 from azulsim.runner import folder, progress, tasks, workers
@@ -145,32 +145,31 @@ def test_another_experiment_is_refused_with_its_differences(fake: FakeArena, cha
     assert log.read_run("runs/fake").hashes == before.hashes
 
 
-def test_a_run_that_was_cut_otherwise_is_refused(fake: FakeArena, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only while it is unfinished, when what is missing would be taken from other shards than it has."""
+def test_an_unfinished_run_is_not_gone_on_with_by_an_edited_azulsim(
+    fake: FakeArena, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake.fail_at = 3
     with pytest.raises(KeyboardInterrupt):
         runner.run(make_experiment(), jobs=1, progress=False)
     fake.fail_at = -1
 
-    def run_cut_otherwise() -> log.Run:
+    def run_edited() -> log.Run:
         with monkeypatch.context() as patch:
-            patch.setitem(plan.MOVES_PER_SHARD, "moves", 40_000)
-            patch.setattr(plan, "LEAST_MOVES_PER_SHARD", 40_000)
+            patch.setattr(runner.folder, "hash_package", lambda: "edited")
             return runner.run(make_experiment(), jobs=1, progress=False)
 
-    with pytest.raises(InputError, match=r"holds another run \(cut into 5 shards there, 3 now\)"):
-        run_cut_otherwise()
+    with pytest.raises(InputError, match=r"holds another run \(the source of azulsim has changed\)"):
+        run_edited()
     finished = runner.run(make_experiment(), jobs=1, progress=False)
-    assert len(finished.commits) == 5
-    assert run_cut_otherwise().hashes == finished.hashes
+    assert run_edited().hashes == finished.hashes  # nothing is left to be played
 
 
-def test_shares_that_were_cut_otherwise_are_not_merged(fake: FakeArena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shares_of_an_edited_azulsim_are_not_merged(fake: FakeArena, monkeypatch: pytest.MonkeyPatch) -> None:
     one = runner.run(make_experiment(), out="runs/one", share="1/2", jobs=1, progress=False)
     with monkeypatch.context() as patch:
-        patch.setattr(plan, "LEAST_MOVES_PER_SHARD", 40_000)
+        patch.setattr(runner.folder, "hash_package", lambda: "edited")
         two = runner.run(make_experiment(), out="runs/two", share="2/2", jobs=1, progress=False)
-    with pytest.raises(InputError, match=r"cut into 5 shards in runs/one, 3 in runs/two"):
+    with pytest.raises(InputError, match=r"another run than runs/one \(the source of azulsim is another one\)"):
         log.merge_runs([one.path, two.path], Path("runs/whole"))
     assert not Path("runs/whole").exists()
 

@@ -9,6 +9,7 @@ from azulsim.config import flatten_keys
 from azulsim.log.manifest import Manifest
 
 _NOT_PLAYED = ("experiment.question", "experiment.reports")
+_CHANGED, _OTHER = "has changed", "is another one"
 
 
 def find_differences(one: Manifest, other: Manifest, words: tuple[str, str] = ("there", "now")) -> list[str]:
@@ -29,14 +30,14 @@ def find_differences(one: Manifest, other: Manifest, words: tuple[str, str] = ("
     return differences
 
 
-def find_cut(one: Manifest, other: Manifest, words: tuple[str, str] = ("there", "now")) -> list[str]:
-    """Say that two runs are cut into other shards, as by other sources of one version; nothing if they are not.
+def find_edit(one: Manifest, other: Manifest, words: tuple[str, str] = ("there", "now")) -> list[str]:
+    """Say that two runs are played by other sources of one version of azulsim, as before and after an edit.
 
-    A run that has stopped by evidence tells the shards that were played, and nothing is known of its cut.
+    It matters only where shards of both would lie side by side, since each may play and cut its games its own way.
     """
-    if one.stopped or other.stopped or one.shards == other.shards:
+    if one.source == other.source:
         return []
-    return [f"cut into {one.shards:,} shards {words[0]}, {other.shards:,} {words[1]}"]
+    return [f"the source of azulsim {_CHANGED if words[1] == 'now' else _OTHER}"]
 
 
 def _facts(manifest: Manifest, key: str) -> dict[str, Any]:
@@ -50,7 +51,7 @@ def _facts(manifest: Manifest, key: str) -> dict[str, Any]:
 def _word(key: str, name: str, old: Any, new: Any, words: tuple[str, str]) -> str:
     if key == "sources":
         if old and new:
-            return f"the file of {name} has changed" if words[1] == "now" else f"the file of {name} is another one"
+            return f"the file of {name} {_CHANGED if words[1] == 'now' else _OTHER}"
         return f"{name}: only {words[0] if old else words[1]}"
     return f"{name}: {_show(old)} {words[0]}, {_show(new)} {words[1]}"
 

@@ -173,6 +173,8 @@ class Manifest(Frozen):
     format: int = FORMAT
     azulsim: str
     """Version that made the run."""
+    source: str = ""
+    """SHA-256 of the source of that version itself, as a checkout may be edited."""
     name: str
     question: str = ""
     seed: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from azulsim.errors import InputError
-from azulsim.log.differences import find_cut, find_differences
+from azulsim.log.differences import find_differences, find_edit
 from azulsim.log.manifest import Commit, Manifest, dump_json, find_gaps, read_commits, read_manifest, table_path
 from azulsim.log.read import Run, read_run
 from azulsim.log.store import locate, make_folder, put_file, sync_files, writing
@@ -88,7 +88,7 @@ def _refuse_twice(folders: Sequence[Path]) -> None:
 
 def _refuse_if_different(one: Manifest, other: Manifest, name: str, other_name: str) -> None:
     words = f"in {name}", f"in {other_name}"
-    if differences := find_differences(one, other, words) or find_cut(one, other, words):
+    if differences := find_differences(one, other, words) or find_edit(one, other, words):
         raise InputError(f"{other_name}: another run than {name} ({'; '.join(differences)})")
 
 

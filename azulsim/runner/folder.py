@@ -10,8 +10,9 @@ from azulsim import __version__, log, registry
 from azulsim.errors import InputError
 from azulsim.experiment import Plan
 from azulsim.log import Manifest
-from azulsim.log.differences import find_cut, find_differences
+from azulsim.log.differences import find_differences, find_edit
 from azulsim.log.manifest import read_manifest
+from azulsim.runner.luggage import hash_package
 
 OnFailure = Literal["leave-out", "abort", "forfeit"]
 """What to do about a game that a strategy spoils: leave its deal out, stop the run, or let the strategy lose it."""
@@ -44,7 +45,7 @@ def open_folder(
     if share is not None and share != earlier.share:
         differences.append(f"shard: {earlier.share or 'all'} there, {share} now")
     if not differences and not earlier.finished:
-        differences = find_cut(earlier, manifest)
+        differences = find_edit(earlier, manifest)
     if differences:
         raise InputError(f"{folder} holds another run ({'; '.join(differences)}); choose another folder with --out")
     log.make_folders(folder, earlier)  # one that was deleted counts as shards to be played again
@@ -56,6 +57,7 @@ def describe(plan: Plan, project: Path | None, share: str = "", on_failure: OnFa
     experiment = plan.experiment
     return Manifest(
         azulsim=__version__,
+        source=hash_package(),
         name=experiment.name,
         question=experiment.question,
         seed=experiment.seed,
