@@ -277,11 +277,8 @@ class Children:
 
     def _note_writing(self, task: Task, writing: Writing) -> None:
         if writing.n_bytes:
-            names = dict.fromkeys(
-                spec for spec in task.cell.lineup if must_be_watched(rename(spec, task.moved), task.project)
-            )
             with self._lock:
-                self._written.setdefault(" or ".join(names or task.cell.lineup), Writing()).join(writing)
+                self._written.setdefault(_name_suspects(task), Writing()).join(writing)
 
     @contextmanager
     def _lend(self) -> Iterator[Child]:
@@ -347,10 +344,17 @@ def play_watched(task: Task) -> Commit:
             if error.kind == "timeout":
                 break
     arena.note_once(
-        f"azulsim: games of {', '.join(dict.fromkeys(task.cell.lineup))} end or hold up the process they are played "
-        f"in; where that happens they are played one by one, which takes longer (up to {task.timeout:g} s a game)"
+        f"azulsim: {_name_suspects(task)} ends or holds up the process it plays in; where that happens games are "
+        f"played one by one, which takes longer (up to {task.timeout:g} s a game)"
     )
     return _play_singly(task, children)
+
+
+def _name_suspects(task: Task) -> str:
+    """Name the strategies of a line-up that may spoil the process they play in; all, if none is known to."""
+    lineup = task.cell.lineup
+    suspects = [spec for spec in lineup if must_be_watched(rename(spec, task.moved), task.project)]
+    return " or ".join(dict.fromkeys(suspects or lineup))
 
 
 def _play_singly(task: Task, children: Children) -> Commit:
