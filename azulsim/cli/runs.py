@@ -300,7 +300,10 @@ def finish(run: Run, project: Path | None, *, as_json: bool) -> None:
     """Build the reports that the experiment names, say what was done, and fail if a strategy did."""
     from azulsim.report import build_report
 
-    pages = [build_report(run, project=project)] if run.manifest.reports and run.is_complete else []
+    pages = []
+    if run.manifest.reports and run.is_complete:
+        tell(f"building the page: {', '.join(run.manifest.reports)}")
+        pages.append(build_report(run, project=project))
     if as_json:
         counts = {"games": run.n_games, "moves": run.n_moves, "failures": run.n_failures}
         page = str(pages[0].page) if pages else None
