@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MOVES_PER_GAME = {2: 60, 3: 80, 4: 100}
 """What a game is taken to last when shards are sized: a fixed guess, so that shards depend on no measurement."""
-MOVES_PER_SHARD: dict[Depth, int] = {"games": 2_000_000, "rounds": 500_000, "moves": 250_000}
+MOVES_PER_SHARD: dict[Depth, int] = {"games": 4_000_000, "rounds": 500_000, "moves": 250_000}
 LEAST_MOVES_PER_SHARD = 20_000
 SHARDS_PER_RUN = 32
 """A small run is cut into about so many shards, if they do not get smaller than the least, to keep all cores busy."""
