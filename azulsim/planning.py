@@ -19,6 +19,7 @@ from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, Precision, Test
 from azulsim.jobs import count_workers
 from azulsim.log import BOUNDS, Cell, OutcomeName, read_outcome, read_run
+from azulsim.log.outcomes import TEMPO
 from azulsim.runner.pilot import Cost, Costs, draw_cells, play_pilot
 from azulsim.runner.progress import word_bytes, word_seconds
 from azulsim.runner.sitting import TIMEOUT
@@ -119,7 +120,8 @@ class Forecast:
         shown = sorted(self.cells, key=lambda cell: -cell.sd.value)[:SHOWN]
         hidden = len(self.cells) - len(shown)
         for cell in sorted(shown, key=lambda cell: cell.cell):
-            facts = [str(cell.cell), str(cell.players), cell.lineup[0], str(cell.mean), f"{cell.mean.n_clusters:,}"]
+            followed = "everyone" if self.outcome.startswith(TEMPO) else cell.lineup[0]
+            facts = [str(cell.cell), str(cell.players), followed, str(cell.mean), f"{cell.mean.n_clusters:,}"]
             facts += [_word_range(cell.sd), _word_range(cell.half_width)]
             rows.append([*facts, *([_word_deals(cell.deals)] if self.goal else [])])
         mde = max((cell.mde for cell in self.cells if cell.mde), key=lambda found: found.value, default=None)
@@ -131,7 +133,7 @@ class Forecast:
         )
         parts = [
             f"{self.name}: {tried} tried: {self.pilot_games:,} games in {word_seconds(self.pilot_seconds)}",
-            f"{self.outcome} of the first strategy of each line-up (of seat 0 in self-play), averaged over a deal",
+            _word_outcome(self.outcome),
             "",
             *_align(rows),
             *([f"and {hidden:,} cells that vary less"] if hidden else []),
@@ -168,7 +170,8 @@ def forecast(
         The experiment that is planned.
     outcome
         What is to be known of the first strategy of each line-up (of seat 0 in self-play): `win_share`, `margin` or
-        `score`; if left out, what the experiment stops by, or the win share.
+        `score`; or `tempo.win_share` and so on, what all players gain by starting a round. If left out, what the
+        experiment stops by, or the win share.
     precision, effect
         The goal, at most one of them: the half width of the 95 % interval, or a difference from a fixed value to be
         found at 5 % with probability `power`. If left out, the experiment's own rule for stopping.
@@ -204,6 +207,8 @@ def forecast(
         raise InputError(f"outcome = {outcome!r}: must be {', '.join(BOUNDS)}")
     workers = count_workers(jobs)
     outcome, precision, effect = _choose_goal(experiment, outcome, precision, effect)
+    if outcome.startswith(TEMPO) and not (experiment.probes and experiment.probes.tempo):
+        raise InputError(f"outcome = {outcome!r}: no tempo is probed; it needs [probes] with tempo = {{}}")
     plan = experiment.plan(project=project, where=where)
     drawn = draw_cells(plan, PILOT_CELLS)
     if precision is not None or effect is not None:
@@ -249,6 +254,13 @@ def forecast(
     if found.deals is None or found.deals.value >= MAX_DEALS:
         return found
     return replace(found, wanted=costs.at(int(found.deals.value)))
+
+
+def _word_outcome(outcome: OutcomeName) -> str:
+    if outcome.startswith(TEMPO):
+        name = outcome.removeprefix(TEMPO)
+        return f"{outcome}: {name} gained by starting a round, averaged over the players and probed rounds of a deal"
+    return f"{outcome} of the first strategy of each line-up (of seat 0 in self-play), averaged over a deal"
 
 
 def _choose_goal(

@@ -307,7 +307,7 @@ def _check_shard(folder: Path, manifest: Manifest, cell: Cell, commit: Commit) -
         except InputError as error:
             shard.complain(table.name, str(error))
     if len(tables) == len(manifest.stored):
-        _check_counts(shard, tables["games"])
+        _check_counts(shard, tables)
         if shard.has_forfeits:
             tables["games"] = _check_forfeits(shard, tables["games"])
         _CHECKERS[manifest.log](shard, tables)
@@ -360,9 +360,10 @@ def _check_failures(shard: _Shard) -> None:
     shard.failures = rows
 
 
-def _check_counts(shard: _Shard, games: Columns) -> None:
+def _check_counts(shard: _Shard, tables: Mapping[str, Columns]) -> None:
     """Hold the counts of the commit marker against the tables."""
-    commit, seats = shard.commit, games.values["seat"]
+    commit, games = shard.commit, tables["games"]
+    seats = games.values["seat"]
     counts = {
         "n_games": (commit.n_games, len(shard.numbers) + shard.has_forfeits * len(shard.failures)),
         "n_moves": (commit.n_moves, int(games.values["plies"][seats == 0].sum(dtype=np.int64))),
@@ -374,7 +375,7 @@ def _check_counts(shard: _Shard, games: Columns) -> None:
     if commit.outcome is not None:
         outcome = shard.manifest.outcome
         try:
-            found = sum_outcome(games.values, shard.cell, outcome)
+            found = sum_outcome({name: columns.values for name, columns in tables.items()}, shard.cell, outcome)
         except ValueError:  # rows are missing: the tables are wrong
             return
         if not np.allclose(commit.outcome, found, rtol=1e-9, atol=0):

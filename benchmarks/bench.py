@@ -182,7 +182,7 @@ def measure_speed() -> Iterator[Figure]:
             yield summarize(what, compare_with_yardstick(spec, "greedy", players, 10_000), wanted)
 
 
-FEWER_PAIRS = 7
+FEWER_PAIRS = 13
 """For what takes long."""
 LIMITS = {"score": 1.8, "score_position": 2.2}
 

@@ -357,10 +357,10 @@ def test_the_sums_of_an_outcome_leave_out_what_is_not_there() -> None:
     games["score"] = [10, 4, 7, 7, 20, 30, 5, 6, 0, 0, 0, 0]
     games["win_share"] = [1, 0, 0.5, 0.5, 0, 1, 0, 1, 0, 1, 1, 0]
     games["termination"][8:] = Termination.FORFEIT
-    assert log.sum_outcome(games, cell, "score") == (2, 8.5 + 13, 8.5**2 + 13**2)
-    assert log.sum_outcome(games, cell, "margin") == (2, 3 - 4.5, 3**2 + 4.5**2)
-    assert log.sum_outcome(games, cell, "win_share") == (3, 0.75 + 0.5 + 0, 0.75**2 + 0.5**2)
-    assert log.sum_outcome(games[8:], cell, "score") == (0, 0, 0)
+    assert log.sum_outcome({"games": games}, cell, "score") == (2, 8.5 + 13, 8.5**2 + 13**2)
+    assert log.sum_outcome({"games": games}, cell, "margin") == (2, 3 - 4.5, 3**2 + 4.5**2)
+    assert log.sum_outcome({"games": games}, cell, "win_share") == (3, 0.75 + 0.5 + 0, 0.75**2 + 0.5**2)
+    assert log.sum_outcome({"games": games[8:]}, cell, "score") == (0, 0, 0)
 
 
 def test_what_is_known_so_far_is_what_is_known_at_the_end(fake: FakeArena) -> None:

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from azulsim import log, runner
+from azulsim import log, metrics, runner
 from azulsim.errors import InputError
 from azulsim.experiment import Experiment, make_experiment, read_experiment
 from azulsim.log import read_outcome, read_status
+from azulsim.planning import forecast
+from azulsim.replay import verify_run
 from azulsim.runner import sitting
 
 PRECISE = {"precision": {"half_width": 0.035}}
@@ -148,6 +150,70 @@ def test_outcomes_are_those_of_the_first_strategy_deal_by_deal(tmp_path: Path) -
         np.testing.assert_allclose(read_outcome(run, name, deals=20)[0], expected)
     with pytest.raises(InputError, match="outcome = 'points'"):
         read_outcome(run, "points", deals=20)  # type: ignore[arg-type]
+
+
+TEMPO: dict[str, Any] = {
+    "lineup": ["greedy", "uniform", "greedy"],
+    "players": [3],
+    "deals": 60,
+    "seed": 3,
+    "log": "games",
+    "probes": {"tempo": {"rounds": [2, 4], "continuations": 2}, "decision": {"continuations": 1}},
+}
+
+
+@pytest.mark.parametrize("name", ["win_share", "margin", "score"])
+def test_outcomes_of_tempo_are_those_of_everyone_deal_by_deal(name: Any, tmp_path: Path) -> None:
+    stop = {"precision": {"outcome": f"tempo.{name}", "half_width": 1e-9}}
+    run = play(tmp_path / "run", **TEMPO, stop=stop)
+    place = ["deal", "game", "round", "seat"]
+    ends = run.probes(filters={"kind": "tempo"}, columns=[*place, "arm", name])
+    ends = ends.assign(starts=ends["arm"] == ends["seat"])
+    means = ends.groupby([*place, "starts"])[name].mean().unstack("starts")
+    expected = (means[True] - means[False]).groupby("deal").mean()
+    (values,) = read_outcome(run, stop["precision"]["outcome"], deals=60).values()  # type: ignore[arg-type]
+    np.testing.assert_allclose(values, expected, atol=1e-12)
+    assert len(set(values)) > 10
+    said = np.sum([commit.outcome for commit in run.commits if commit.outcome], axis=0)
+    assert said == pytest.approx([60, values.sum(), (values**2).sum()])
+    assert verify_run(run.path).is_good
+    evidence = run.manifest.stopped.evidence[0]  # type: ignore[union-attr]
+    assert (evidence.value, evidence.verdict) == (pytest.approx(values.mean()), "undecided")
+    whole = metrics.tempo_values(run, ["players"]).set_index("outcome").loc[name]
+    assert evidence.value == pytest.approx(whole["estimate"], abs=whole["se"])  # games weigh there by their rounds
+
+
+def test_a_run_may_stop_when_tempo_is_known(tmp_path: Path) -> None:
+    changes = {**TEMPO, "lineup": ["greedy"], "deals": 3000}
+    stop = {"precision": {"outcome": "tempo.win_share", "half_width": 0.1}}
+    run = play(tmp_path / "run", **changes, stop=stop)
+    assert run.manifest.stopped is not None
+    assert run.manifest.stopped.is_met
+    assert run.manifest.stopped.deals < 3000
+    one, test = run.manifest.stopped.evidence[0], {"test": {"outcome": "tempo.score", "effect": 0.5}}
+    assert one.high - one.low <= 0.2  # type: ignore[operator]
+    found = play(tmp_path / "test", **changes, stop=test).manifest.stopped
+    assert found is not None
+    assert "tempo.score shown to differ from 0" in found.goal
+    assert found.evidence[0].verdict == "above"
+
+
+def test_tempo_that_is_not_probed_is_no_outcome(tmp_path: Path) -> None:
+    stop: dict[str, Any] = {"precision": {"outcome": "tempo.score", "half_width": 1.0}}
+    with pytest.raises(InputError, match=r"x\.toml: stop: outcome = 'tempo\.score': no tempo is probed"):
+        make_experiment({"lineup": ["greedy"], "stop": stop}, where="x.toml")
+    with pytest.raises(InputError, match=r"outcome = 'tempo\.margin': no tempo is probed"):
+        forecast(make(stop=None), outcome="tempo.margin")
+    run = play(tmp_path / "run", deals=2, stop=None)
+    with pytest.raises(InputError, match=r"outcome = 'tempo\.margin': no tempo was probed"):
+        read_outcome(run, "tempo.margin", deals=2)
+
+
+def test_a_pilot_tells_of_tempo() -> None:
+    found = forecast(make(**{**TEMPO, "stop": None}), outcome="tempo.win_share", precision=0.05, pilot=30, jobs=1)
+    assert "tempo.win_share: win_share gained by starting a round" in str(found)
+    assert "everyone" in str(found)
+    assert found.deals is not None
 
 
 def test_shards_end_at_looks_and_cover_every_deal_once() -> None:

@@ -13,7 +13,7 @@ from azulsim.cli.app import AsJson, Deals, Jobs, Overrides, Project, RulesName, 
 def plan(
     experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="Name of an experiment, or a TOML file.")],
     outcome: Annotated[
-        Literal["win_share", "margin", "score"] | None,
+        Literal["win_share", "margin", "score", "tempo.win_share", "tempo.margin", "tempo.score"] | None,
         typer.Option(help="What is to be known; what the experiment stops by, or win_share, if left out."),
     ] = None,
     precision: Annotated[

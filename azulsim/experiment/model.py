@@ -18,6 +18,7 @@ from azulsim.experiment.lineups import Lineup, Schedule, count_full_tables, find
 from azulsim.experiment.probing import Probes
 from azulsim.experiment.stopping import Stop
 from azulsim.experiment.whatif import RETUNED, WhatIf
+from azulsim.log.outcomes import TEMPO
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
 from azulsim.schema import MAX_CELLS, MAX_DEALS, TABLES, Depth
 
@@ -146,6 +147,7 @@ class Experiment(Frozen):
         self._check_places()
         self._check_lineups()
         self._check_schedule()
+        self._check_stop()
         if self.whatif:
             kinds = [rules for _, rules in vary_rules(self.rules, self.grid)]
             self.whatif.check(kinds, self.player_counts())
@@ -188,6 +190,11 @@ class Experiment(Frozen):
         fewest = max(count_full_tables(len(self.strategies), players) for players in self.player_counts())
         if self.tables is not None and self.tables < fewest:
             raise ValueError(f"tables = {self.tables}: so few strategies need {fewest} to sit equally often")
+
+    def _check_stop(self) -> None:
+        if self.stop and self.stop.rule.outcome.startswith(TEMPO) and not (self.probes and self.probes.tempo):
+            outcome = self.stop.rule.outcome
+            raise ValueError(f"stop: outcome = {outcome!r}: no tempo is probed; it needs [probes] with tempo = {{}}")
 
     def player_counts(self) -> tuple[int, ...]:
         """Return the player counts: as said, or those for which line-ups are written, or else 2."""

@@ -164,7 +164,7 @@ class Stopped(Frozen):
 MAX_EVIDENCE_SHOWN = 4
 
 
-OutcomeName = Literal["win_share", "margin", "score"]
+OutcomeName = Literal["win_share", "margin", "score", "tempo.win_share", "tempo.margin", "tempo.score"]
 
 
 class Manifest(Frozen):

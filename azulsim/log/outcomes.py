@@ -13,6 +13,7 @@ from azulsim.errors import InputError
 from azulsim.log.manifest import Cell, OutcomeName
 from azulsim.log.read import Run
 from azulsim.rules import Termination
+from azulsim.schema import DEAL_SHIFT, MAX_DEALS, PROBE_KINDS
 
 GAME_OUTCOMES = (
     "winner_score",
@@ -32,7 +33,17 @@ GAME_OUTCOMES = (
 )
 """Outcomes of a game by which sets of rules are compared; `azulsim.metrics.rule_differences` estimates them."""
 
-BOUNDS: dict[OutcomeName, tuple[float, float] | None] = {"win_share": (0.0, 1.0), "margin": None, "score": None}
+TEMPO = "tempo."
+"""Opens the name of an outcome of games continued from tempo roots: what a player gains by starting a round."""
+
+BOUNDS: dict[OutcomeName, tuple[float, float] | None] = {
+    "win_share": (0.0, 1.0),
+    "margin": None,
+    "score": None,
+    "tempo.win_share": (-1.0, 1.0),
+    "tempo.margin": None,
+    "tempo.score": None,
+}
 """Least and greatest value that an outcome can take."""
 
 FINISHED = "termination <> 'FORFEIT'"
@@ -44,6 +55,9 @@ _WHOLE = {
     "margin": "12 * (score::BIGINT - max(score) OVER (PARTITION BY game ROWS BETWEEN UNBOUNDED PRECEDING AND "
     "UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW))",
     "score": "12 * score::BIGINT",
+    "tempo.win_share": "round(12 * win_share)::BIGINT",
+    "tempo.margin": "12 * margin::BIGINT",
+    "tempo.score": "12 * score::BIGINT",
 }
 
 
@@ -62,20 +76,31 @@ def follow_seats(cell: Cell) -> list[tuple[int, int]]:
 
 
 def sum_outcome(
-    games: npt.NDArray[Any] | Mapping[str, npt.NDArray[Any]], cell: Cell, outcome: OutcomeName
+    tables: Mapping[str, npt.NDArray[Any] | Mapping[str, npt.NDArray[Any]]], cell: Cell, outcome: OutcomeName
 ) -> tuple[int, float, float]:
     """Return number, sum and sum of squares of what `read_outcome` reads of one cell, from its rows in memory.
 
     Parameters
     ----------
-    games
-        Rows of the table `games` in canonical order, of whole deals, or its columns.
+    tables
+        `games`, or `probes` for an outcome of tempo: rows in canonical order, of whole deals, or their columns.
 
     Raises
     ------
     ValueError
         If the rows are not those of whole deals of the cell.
     """
+    if outcome.startswith(TEMPO):
+        means = _average_tempo(tables["probes"], cell, outcome.removeprefix(TEMPO))
+    else:
+        means = _average_games(tables["games"], cell, outcome)
+    return len(means), float(means.sum()), float((means**2).sum())
+
+
+def _average_games(
+    games: npt.NDArray[Any] | Mapping[str, npt.NDArray[Any]], cell: Cell, outcome: OutcomeName
+) -> npt.NDArray[np.float64]:
+    """Return the mean outcome of whoever is followed, for each deal in which something counts."""
     name = "win_share" if outcome == "win_share" else "score"
     values = games[name].reshape(-1, len(cell.seatings), cell.players)
     is_over = (games["termination"] != Termination.FORFEIT).reshape(values.shape)
@@ -87,17 +112,36 @@ def sum_outcome(
         counts = is_over[:, seating, seat] if outcome != "win_share" else np.True_
         total += followed * counts
         count += counts
-    means = total[count > 0] / count[count > 0]
-    return len(means), float(means.sum()), float((means**2).sum())
+    found: npt.NDArray[np.float64] = total[count > 0] / count[count > 0]
+    return found
+
+
+def _average_tempo(
+    probes: npt.NDArray[Any] | Mapping[str, npt.NDArray[Any]], cell: Cell, name: str
+) -> npt.NDArray[np.float64]:
+    """Return what starting a round gains, averaged over the players and probed rounds of each deal that has any."""
+    is_tempo = probes["kind"] == PROBE_KINDS.index("tempo")
+    deals = (probes["game"][is_tempo] >> DEAL_SHIFT) & (MAX_DEALS - 1)
+    starts = probes["arm"][is_tempo] == probes["seat"][is_tempo]
+    first = np.flatnonzero(np.diff(deals, prepend=-1))
+    if not len(first):
+        return np.zeros(0)
+    gains = np.where(starts, cell.players - 1, -1) * probes[name][is_tempo]
+    count = np.add.reduceat(starts, first, dtype=np.int64)
+    if not count.all():
+        raise ValueError("a deal in which nobody starts a probed round")
+    found: npt.NDArray[np.float64] = np.add.reduceat(gains, first) / ((cell.players - 1) * count)
+    return found
 
 
 def read_outcome(run: Run, outcome: OutcomeName, *, deals: int) -> dict[int, npt.NDArray[np.float64]]:
-    """Read the followed player's mean outcome on each deal.
+    """Read the mean outcome of each deal: of the player who is followed, or of all players for tempo.
 
     Parameters
     ----------
     outcome
-        `win_share`, `margin` (own final score minus the best other) or `score`.
+        `win_share`, `margin` (own final score minus the best other) or `score`; after `tempo.` the same, as what a
+        player ends with when it starts a round minus what it ends with when others do, averaged over all probed rounds.
     deals
         Deals from this number on are not read.
 
@@ -109,21 +153,38 @@ def read_outcome(run: Run, outcome: OutcomeName, *, deals: int) -> dict[int, npt
     Raises
     ------
     InputError
-        For an unknown outcome, or a damaged file.
+        For an unknown outcome, one of tempo if no tempo was probed, or a damaged file.
     """
     if outcome not in get_args(OutcomeName):
         raise InputError(f"outcome = {outcome!r}: must be {', '.join(get_args(OutcomeName))}")
-    followed = [(cell.index, *place) for cell in run.manifest.cells for place in follow_seats(cell)]
-    counts = "true" if outcome == "win_share" else FINISHED
-    names = ("cell", "seating", "seat")
-    run.connection.register("followed", pa.table(dict(zip(names, zip(*followed, strict=True), strict=True))))
-    rows = run.fetch(f"""
-        SELECT cell, sum(whole)::DOUBLE / (12 * count(*)) AS value
-        FROM (SELECT cell, deal, seating, seat, {_WHOLE[outcome]} AS whole FROM games WHERE deal < {deals} AND {counts})
-        SEMI JOIN followed USING (cell, seating, seat)
-        GROUP BY cell, deal ORDER BY cell, deal
-    """)
+    rows = run.fetch(_select_tempo(run, outcome, deals) if outcome.startswith(TEMPO) else _select(run, outcome, deals))
     cells, values = rows["cell"].to_numpy(), rows["value"].to_numpy()
     indices = np.array([cell.index for cell in run.manifest.cells])
     first, last = np.searchsorted(cells, indices), np.searchsorted(cells, indices, side="right")
     return {int(i): values[start:end] for i, start, end in zip(indices, first, last, strict=True)}
+
+
+def _select(run: Run, outcome: OutcomeName, deals: int) -> str:
+    followed = [(cell.index, *place) for cell in run.manifest.cells for place in follow_seats(cell)]
+    counts = "true" if outcome == "win_share" else FINISHED
+    names = ("cell", "seating", "seat")
+    run.connection.register("followed", pa.table(dict(zip(names, zip(*followed, strict=True), strict=True))))
+    return f"""
+        SELECT cell, sum(whole)::DOUBLE / (12 * count(*)) AS value
+        FROM (SELECT cell, deal, seating, seat, {_WHOLE[outcome]} AS whole FROM games WHERE deal < {deals} AND {counts})
+        SEMI JOIN followed USING (cell, seating, seat)
+        GROUP BY cell, deal ORDER BY cell, deal
+    """
+
+
+def _select_tempo(run: Run, outcome: OutcomeName, deals: int) -> str:
+    if not (run.manifest.experiment.get("probes") or {}).get("tempo"):
+        raise InputError(f"outcome = {outcome!r}: no tempo was probed; it needs [probes] with tempo = {{}}")
+    sizes = [(cell.index, cell.players - 1) for cell in run.manifest.cells]
+    run.connection.register("rivals", pa.table(dict(zip(("cell", "others"), zip(*sizes, strict=True), strict=True))))
+    return f"""
+        SELECT cell, sum(CASE WHEN arm = seat THEN others ELSE -1 END * {_WHOLE[outcome]})::DOUBLE
+            / (12 * any_value(others) * count(*) FILTER (arm = seat)) AS value
+        FROM probes JOIN rivals USING (cell) WHERE kind = 'tempo' AND deal < {deals}
+        GROUP BY cell, deal ORDER BY cell, deal
+    """

@@ -122,14 +122,15 @@ def write_shard(
     RunError
         If the disk is full or cannot be written; the shard then has no commit marker and does not count.
     """
-    parts = {}
-    for table in stored_at(depth, is_probed=is_probed):
-        columns = _split_columns(tables[table.name])
-        parts[table.name] = _write_table(table_path(folder, table.name, shard.name), table, columns, specs)
-        if table.name == "games":
-            games = columns
+    stored = stored_at(depth, is_probed=is_probed)
+    columns = {table.name: _split_columns(tables[table.name]) for table in stored}
+    parts = {
+        table.name: _write_table(table_path(folder, table.name, shard.name), table, columns[table.name], specs)
+        for table in stored
+    }
     if failures:
         parts["failures"] = _write_failures(table_path(folder, "failures", shard.name), failures)
+    games = columns["games"]
     players = int(games["players"][0]) if len(games["players"]) else 1
     commit = Commit(
         shard=shard.name,
@@ -141,7 +142,7 @@ def write_shard(
         n_failures=len(failures),
         seconds=round(seconds, 3),
         doubts=tuple(doubts),
-        outcome=sum_outcome(games, *followed) if followed else None,
+        outcome=sum_outcome(columns, *followed) if followed else None,
         tables=parts,
     )
     if is_marked:
