@@ -6,6 +6,7 @@ import math
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -59,6 +60,8 @@ class CellForecast:
     lineup: tuple[str, ...]
     mean: Estimate
     """The outcome in the pilot."""
+    counted: float
+    """Share of the pilot's deals that count: no strategy failed, and a probed round was reached, if that is asked."""
     sd: Range
     """Standard deviation between deals."""
     half_width: Range | None
@@ -225,13 +228,20 @@ def forecast(
         run = read_run(place)
         values = read_outcome(run, outcome, deals=pilot)
         failures = run.describe_failures()
-    tried = {drawn[number].index: values[number] for number in sorted({commit.cell for commit in commits})}
-    for index, found_there in tried.items():
+    played = Counter[int]()
+    for commit in commits:
+        played[commit.cell] += commit.n_deals
+    tried = {drawn[number].index: (values[number], n_played) for number, n_played in sorted(played.items())}
+    for index, (found_there, n_played) in tried.items():
         if len(found_there) < 2:
-            raise RunError(f"{where or experiment.name}: the pilot has no two deals of cell {index}; {failures}")
+            unseen = "no probed round was reached in the others; give it more deals with --pilot"
+            raise RunError(
+                f"{where or experiment.name}: the pilot has no two deals of cell {index} that count, of {n_played:,}; "
+                f"{failures or unseen}"
+            )
     goal = {"half_width": precision, "effect": effect, "power": power}
     cells = tuple(
-        _forecast_cell(cell, tried[cell.index], outcome, experiment.deals, goal)
+        _forecast_cell(cell, *tried[cell.index], outcome, experiment.deals, goal)
         for cell in plan.cells
         if cell.index in tried
     )
@@ -275,18 +285,20 @@ def _choose_goal(
 
 
 def _forecast_cell(
-    cell: Cell, values: npt.NDArray[np.float64], outcome: OutcomeName, deals: int, goal: dict[str, Any]
+    cell: Cell, values: npt.NDArray[np.float64], n_played: int, outcome: OutcomeName, deals: int, goal: dict[str, Any]
 ) -> CellForecast:
-    sd, root = _estimate_sd(values), math.sqrt(deals)
+    counted = len(values) / n_played
+    sd, root = _estimate_sd(values), math.sqrt(deals * counted)
     z = float(special.ndtri(0.975))
     wanted = None
     if sd.low > 0 and (goal["half_width"] is not None or goal["effect"] is not None):
-        wanted = Range(*(_count_deals(one, goal) for one in (sd.value, sd.low, sd.high)))
+        wanted = Range(*(min(_count_deals(one, goal) / counted, MOST_DEALS) for one in (sd.value, sd.low, sd.high)))
     return CellForecast(
         cell=cell.index,
         players=cell.players,
         lineup=cell.lineup,
         mean=estimate_mean(values, bounds=BOUNDS[outcome]),
+        counted=counted,
         sd=sd,
         half_width=_scale(sd, z / root) if sd.value else None,
         mde=_scale(sd, (z + float(special.ndtri(goal["power"]))) / root) if sd.value else None,
@@ -329,7 +341,13 @@ def _note(experiment: Experiment, cells: Sequence[CellForecast], costs: Costs, f
         yield "cells that were not tried may vary more, and need more deals"
     fewest = min(cell.mean.n_clusters for cell in cells)
     if fewest < min(FEW, experiment.deals):
-        yield f"a cell has only {fewest} deals in the pilot, so that all of this is rough; allow it more time"
+        yield (
+            f"a cell has only {fewest} deals that count in the pilot, so that all of this is rough; allow it more "
+            "deals or time"
+        )
+    if partial := [f"{cell.cell} ({100 * cell.counted:.3g} %)" for cell in cells if cell.counted < 1]:
+        named = ", ".join(partial[:SHOWN]) + (", ..." if len(partial) > SHOWN else "")
+        yield f"not every deal counts in cells {named}: the figures reckon with these shares"
     if constant := [str(cell.cell) for cell in cells if cell.sd.value == 0]:
         named = ", ".join(constant[:SHOWN]) + (", ..." if len(constant) > SHOWN else "")
         yield f"nothing varied between deals in cells {named}: the pilot cannot tell what they need"

@@ -88,7 +88,7 @@ def test_time_is_kept(tmp_path: Path) -> None:
     text = str(short)
     for words in ("1 of 7 cells tried", "had warmed up", "not tried", "only 2 deals"):
         assert words in text
-    with pytest.raises(RunError, match=r"no two deals of cell 0; .* raises: raised: .*no idea"):
+    with pytest.raises(RunError, match=r"no two deals of cell 0 that count, of 200; .* raises: raised: .*no idea"):
         forecast(make(lineup=["raises", "greedy"]), project=tmp_path)
 
 
