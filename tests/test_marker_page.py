@@ -12,9 +12,11 @@ from browser import Browser, find_browser
 from probed import Truth, write_probed
 
 from azulsim import metrics
+from azulsim.experiment import Experiment
 from azulsim.log import Run, read_run
 from azulsim.report import Report, Written, build_report
 from azulsim.rules import Rules
+from azulsim.runner import run
 
 pytestmark = pytest.mark.xdist_group("marker_page")
 
@@ -41,6 +43,17 @@ def written(swept: Run, tmp_path_factory: pytest.TempPathFactory) -> Written:
 @pytest.fixture(scope="module")
 def report(written: Written) -> Report:
     return written.reports[0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_decisions_continued_once_have_a_sentence_in_place_of_a_figure(tmp_path: Path) -> None:
+    probes = {"decision": {"continuations": 1}}
+    experiment = Experiment(name="once", lineup=("greedy",), deals=60, log="games", probes=probes)
+    page = build_report(run(experiment, out=tmp_path / "run", jobs=1, progress=False), "marker")
+    (section,) = [section for section in page.reports[0].sections if "deciding wrong" in section.title]
+    assert section.text == ("Each decision is continued once. How often taking is right can be told from two "
+                            "continuations on.",)  # fmt: skip
+    assert not list(page.page.parent.rglob("right.*"))
 
 
 def test_the_answer_leads_with_the_effects(swept: Run, report: Report) -> None:

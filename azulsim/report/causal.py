@@ -266,6 +266,12 @@ def _show_judgement(run: Run, looks: figures.Looks) -> Section:
     signs, losses = metrics.decision_signs(run), metrics.decision_losses(run)
     shown = say.keep_first_rules(signs)
     shown = shown[(shown["outcome"] == "margin") & (shown["noise"] == "corrected")]
+    costs = Table("losses", "What the strategy loses by deciding as it does",  losses,
+                  "Low: one half of the continuations chooses, the other values, so that noise gains nothing. High: "
+                  f"all do both, which noise inflates. {say.CAPTION}", LABELS, signed=True)  # fmt: skip
+    if shown.empty:
+        reason = "Each decision is continued once. How often taking is right can be told from two continuations on."
+        return Section("What deciding wrong costs", (reason,), (costs,))
     panels = say.split_players(shown)
     draw = partial(
         figures.draw_forest, panels, looks, say.order_specs(shown), references=dict.fromkeys(panels, 0.5),
@@ -288,9 +294,7 @@ def _show_judgement(run: Run, looks: figures.Looks) -> Section:
             Table("right", "Decisions in which taking is right", signs.drop(columns="reliability"),
                   "By what the decision is judged: columns. Noise ignored: of the values as seen. Where values do not "
                   f"vary beyond their noise, nothing can be told. {say.CAPTION}", LABELS),
-            Table("losses", "What the strategy loses by deciding as it does",  losses,
-                  "Low: one half of the continuations chooses, the other values, so that noise gains nothing. High: "
-                  f"all do both, which noise inflates. {say.CAPTION}", LABELS, signed=True),
+            costs,
         ),
     )  # fmt: skip
 
