@@ -72,6 +72,12 @@ def test_show_says_what_will_be_played(azul: Command, tmp_path: Path) -> None:
     ]
 
 
+def test_show_names_the_probes(azul: Command) -> None:
+    _, out, _ = azul("experiments", "show", "sweep.toml", "--set", "probes={tempo={rounds=[2,3]},decision={}}")
+    probes = "tempo (rounds [2, 3], continuations 4); decision (per_game 1, continuations 16)"
+    assert f"probes      {probes}" in out.splitlines()
+
+
 def test_show_as_json_holds_the_whole_experiment(azul: Command) -> None:
     code, out, _ = azul("experiments", "show", "demo", "--set", "players=[2]", "--json")
     shown = json.loads(out)

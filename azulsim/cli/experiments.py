@@ -95,6 +95,7 @@ def _describe(plan: Plan, path: Path) -> dict[str, Any]:
         "rules": experiment.rules.model_dump(mode="json", by_alias=True, exclude_defaults=True),
         "seatings": experiment.seatings,
         "deals": experiment.deals,
+        "probes": experiment.probes.model_dump(mode="json", exclude_none=True) if experiment.probes else None,
         "stop": experiment.stop.rule.goal if experiment.stop else None,
         "seed": experiment.seed,
         "log": experiment.log,
@@ -103,6 +104,10 @@ def _describe(plan: Plan, path: Path) -> dict[str, Any]:
         "shards": plan.n_shards,
         "reports": list(experiment.reports),
     }
+
+
+def _word_probe(kind: str, said: dict[str, Any]) -> str:
+    return f"{kind} ({', '.join(f'{key} {value}' for key, value in said.items())})"
 
 
 def _format(facts: dict[str, Any]) -> str:
@@ -120,6 +125,7 @@ def _format(facts: dict[str, Any]) -> str:
         **{f"  {key}": ", ".join(map(show_value, values)) for key, values in facts["grid"].items()},
         "cells": f"{cells} x {deals}, {facts['seatings']} seatings",
         "games": f"{facts['games']:,} in {format_count(facts['shards'], 'shard')}",
+        **({"probes": "; ".join(_word_probe(*probe) for probe in facts["probes"].items())} if facts["probes"] else {}),
         **({"stop": f"before all deals are played, {facts['stop']}"} if facts["stop"] else {}),
         "seed": facts["seed"],
         "log": facts["log"],
