@@ -201,16 +201,16 @@ def test_cluster_that_does_not_see_the_folder_is_one_sentence(cluster: Cluster) 
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
+    ("room", "name", "value", "message"),
     [
-        ("__version__", "0.0.9", r"has azulsim \S+; the run is played by 0\.0\.9"),
-        ("hash_package", lambda: "edited", "their source differs"),
+        (runner.cluster, "__version__", "0.0.9", r"has azulsim \S+; the run is played by 0\.0\.9"),
+        (runner.folder, "hash_package", lambda: "edited", "their source differs"),
     ],
 )
 def test_worker_that_is_not_the_same_azulsim_is_refused(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: Any, message: str
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: Any, name: str, value: Any, message: str
 ) -> None:
-    monkeypatch.setattr(runner.cluster, name, value)
+    monkeypatch.setattr(room, name, value)
     experiment = Experiment(name="other", lineup=["greedy"], deals=2)
     with pytest.raises(RunError, match=f"^worker tcp://.*{message}"):
         runner.run(experiment, out=tmp_path / "run", cluster=cluster.url, progress=False)

@@ -393,6 +393,38 @@ def test_a_strategy_that_keeps_state_is_noticed(tmp_path: Path) -> None:
     assert not run.n_failures
 
 
+def test_a_child_of_an_edited_azulsim_plays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "talks.py").write_text(PRINTS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(runner.folder, "hash_package", lambda: "before the edit")
+    experiment = Experiment(name="edited", lineup=("talks.py:talks", "uniform"), deals=2)
+    with pytest.raises(RunError, match="the source of azulsim was edited while the run was being played"):
+        runner.run(experiment, jobs=1, progress=False)
+    assert not list(Path("runs/edited/commits").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("kind", "suspects", "blamed"),
+    [
+        ("crashed", [1], 1),
+        ("crashed", [0], 0),
+        ("crashed", [0, 2], 2),
+        ("crashed", [0, 1], 1),
+        ("crashed", [], 2),
+        ("timeout", [1], 2),
+    ],
+)
+def test_a_crash_is_that_of_a_strategy_that_may_crash(kind: str, suspects: list[int], blamed: int) -> None:
+    """Seat 0 is to move, where player 2 sits; player 1 moved before it, and player 0 before that."""
+    (cell,) = Experiment(lineup=("greedy", "uniform", "tuned"), players=(3,), deals=1).plan().cells
+    block = arena.Block(0, 3, cell.rules, cell.lineup, (0, 1, 2), ((2, 0, 1),), 1, 0, 1)
+    pulse = arena.Pulse()
+    game = pulse.games.copy()[0]
+    game["mask"], game["players"] = 1, 3
+    made = arena.make_failed(block, 0, game, pulse.lives.copy()[0], kind, "gone", suspects)
+    assert made.failures[0]["spec"] == cell.lineup[blamed]
+
+
 def test_what_strategies_print_stays_out_of_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -406,7 +438,7 @@ def test_what_strategies_print_stays_out_of_results(
     lines = err.splitlines()
     assert "imported" in lines
     (told,) = [line for line in lines if "talks.py:talks wrote" in line]
-    assert re.fullmatch(r"azulsim: .*talks wrote [\d,]+ bytes .*, which were dropped, which begins: imported", told)
+    assert re.fullmatch(r"azulsim: .*talks wrote output .*, [\d,]+ bytes, which was dropped; it begins: imported", told)
     assert not {"thinking", "thinking aloud"} & set(lines)
 
 
@@ -435,7 +467,7 @@ def test_what_a_strategy_floods_is_one_line_that_names_it(tmp_path: Path, capfd:
     run = play(lineups, tmp_path / "run", deals=3, jobs=2)
     assert (run.n_games, run.n_failures) == (12, 0)
     (line,) = capfd.readouterr().err.splitlines()
-    found = re.fullmatch(r"azulsim: \S*:floods wrote ([\d,]+) bytes .* begins: \?\[2J(spam)+\.\.\.", line)
+    found = re.fullmatch(r"azulsim: \S*:floods wrote output .*, ([\d,]+) bytes, .* begins: \?\[2J(spam)+\.\.\.", line)
     assert found
     assert int(found[1].replace(",", "")) % 100_004 == 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -185,13 +185,24 @@ def forfeit(block: Block, failure: Mapping[str, Any], game: Any, live: Any) -> n
     return rows
 
 
-def make_failed(block: Block, number: int, game: Any, live: Any, kind: str, message: str) -> Tables:
+def make_failed(
+    block: Block, number: int, game: Any, live: Any, kind: str, message: str, suspects: Collection[int] = ()
+) -> Tables:
     """Return the tables of one game of a block, by its number, that failed without coming back.
 
-    `game` and `live` (GAME and LIVE) are what is known of where it was.
+    Parameters
+    ----------
+    game, live : GAME, LIVE
+        What is known of where it was.
+    suspects
+        Players who may have crashed the process. If the one to move is none of them, a crash is that of the one who
+        moved last, since what a strategy does to a process may come out later.
     """
     deal, seating = divmod(number, len(block.seatings))
     seat = min(find_seat(game, block.players), block.players - 1)  # whatever a crash has left in memory
+    if kind == "crashed":
+        before = [(seat - steps) % block.players for steps in range(block.players)]
+        seat = next((each for each in before if block.seatings[seating][each] in suspects), seat)
     failure = describe_failure(block, block.first_deal + deal, seating, seat, int(live["ply"]), kind, message)
     games = forfeit(block, failure, game, live) if block.forfeits else empty(GAMES)
     return Tables(games, empty(ROUNDS, block.text_width), empty(MOVES), empty(ROOTS), empty(PROBES), [failure])

@@ -24,7 +24,8 @@ from azulsim import arena
 from azulsim.arena import Pulse, Tables
 from azulsim.errors import AzulsimError, RunError
 from azulsim.log import Commit
-from azulsim.runner.tasks import Task
+from azulsim.runner.luggage import hash_package
+from azulsim.runner.tasks import Task, name_suspects
 from azulsim.strategy import Strategy
 
 SECONDS_IDLE = 300.0
@@ -99,6 +100,11 @@ def _play_game(task: Task, game: int, pulse: Pulse) -> Tables:
 
 def _make_ready(task: Task, pulse: Pulse) -> list[Strategy]:
     """Make the players and compile all there is to compile, before anybody looks at the clock."""
+    if hash_package() != task.source:
+        raise RunError(
+            f"the source of azulsim was edited while the run was being played; undo that, then: azulsim resume "
+            f"{task.folder}"
+        )
     players = task.make_players()
     if task.cell.index not in _warm:
         arena.warm_up(task.block, players)
@@ -123,8 +129,7 @@ def _doubt(task: Task, players: list[Strategy], tables: Tables, pulse: Pulse) ->
     after = {"games": again.games, "moves": again.moves}
     if all(np.array_equal(before[name][before[name]["game"] == last["game"]], after[name]) for name in before):
         return []
-    mine = ", ".join(dict.fromkeys(block.lineup))
     return [
-        f"a game of {mine} was another one when it was played again, so that a strategy keeps state or has "
-        "luck of its own"
+        f"a game of {name_suspects(task)} was another one when it was played again, so that a strategy keeps state or "
+        "has luck of its own"
     ]

@@ -42,8 +42,6 @@ class Parcel:
     luggage: Mapping[str, Luggage]
     azulsim: str
     """The version that it must be played with."""
-    source: str
-    """Hash of the source of that version."""
     manifest: str
     """Hash of the manifest, by which a worker knows that it sees the run folder."""
 
@@ -104,7 +102,7 @@ class Cluster:
             return
         manifest = _hash_manifest(tasks[0].folder)
         luggage = pack(tasks[0].specs, tasks[0].project)
-        waiting = (Parcel(task, luggage, __version__, hash_package(), manifest) for task in tasks)
+        waiting = (Parcel(task, luggage, __version__, manifest) for task in tasks)
         running: dict[Any, Parcel] = {}
         finished = as_completed(loop=self._client.loop)
 
@@ -182,7 +180,7 @@ def _check(parcel: Parcel) -> None:
     """Refuse to play with another version or source, or where the run folder cannot be seen."""
     if parcel.azulsim != __version__:
         raise RunError(f"has azulsim {__version__}; the run is played by {parcel.azulsim}")
-    if parcel.source != hash_package():
+    if parcel.task.source != hash_package():
         raise RunError(
             f"has another azulsim {__version__} than the one by which the run is played: their source differs"
         )

@@ -88,11 +88,13 @@ class Tally:
     def _estimate_half_width(self, n: float, total: float, squares: float) -> float:
         """Return the half width of the t interval of a mean, as `estimate_mean` gives it when many deals are in.
 
-        Where nothing or next to nothing varied, a bounded outcome is known as well as that of trials that all ended
-        alike; of another nothing is known, and 0 is returned.
+        Where nothing or next to nothing varied, a win share is known as well as that of trials that all ended alike; of
+        another outcome nothing is known, and 0 is returned. No bounded outcome is known less well than its bounds.
         """
         rest = (1 - self._level) / 2
         variance = max(squares - total**2 / n, 0.0) / (n - 1)
         width = float(special.stdtrit(n - 1, 1 - rest)) * math.sqrt(variance / n)
+        if self._outcome == "win_share":
+            width = max(width, (1 - rest ** (1 / n)) / 2)
         bounds = BOUNDS[self._outcome]
-        return max(width, (bounds[1] - bounds[0]) * (1 - rest ** (1 / n)) / 2) if bounds else width
+        return min(width, bounds[1] - bounds[0]) if bounds else width

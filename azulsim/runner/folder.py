@@ -47,7 +47,10 @@ def open_folder(
     if not differences and not earlier.finished:
         differences = find_edit(earlier, manifest)
     if differences:
-        raise InputError(f"{folder} holds another run ({'; '.join(differences)}); choose another folder with --out")
+        raise InputError(
+            f"{folder} holds another run ({'; '.join(differences)}); undo that, or choose another folder with --out of "
+            "azulsim run"
+        )
     log.make_folders(folder, earlier)  # one that was deleted counts as shards to be played again
     return earlier
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,12 +32,12 @@ class Watch(Protocol):
         """Take note of a shard just finished."""
 
 
-def tell_files(specs: Sequence[str], sources: Mapping[str, str], project: Path | None) -> None:
-    """Name the files whose code will be executed besides azulsim's own, with the hashes that the manifest keeps."""
+def tell_files(specs: Sequence[str], project: Path | None) -> None:
+    """Name the files whose code will be executed besides azulsim's own, with their hashes."""
     for spec in specs:
         files = [entry.path for entry in registry.find_sources(spec, project=project) if not registry.is_bundled(entry)]
         for path in files:
-            print(f"{spec}: {path} sha256 {sources[spec][:16]}", file=sys.stderr)
+            print(f"{spec}: {path} sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}", file=sys.stderr)
 
 
 @contextmanager

@@ -197,7 +197,7 @@ class _Sitting:
         tasks = list(list_tasks(self.plan, self.manifest, self.folder, names, self.project, self.timeout))
         found: list[Stopped] = []
         if self.progress:
-            tell_files(self.plan.specs, self.manifest.sources, self.project)
+            tell_files(self.plan.specs, self.project)
         count = self.workers.count
 
         def cost() -> Cost | None:

@@ -28,6 +28,8 @@ class Task:
     specs: tuple[str, ...]
     sources: tuple[str, ...]
     """Hash of the file of each spec, as the manifest says."""
+    source: str
+    """Hash of azulsim's own source, likewise."""
     seed: int
     depth: Depth
     denial: bool
@@ -116,6 +118,7 @@ def list_tasks(
                 cell=cell,
                 specs=plan.specs,
                 sources=sources,
+                source=manifest.source,
                 seed=experiment.seed,
                 depth=experiment.log,
                 denial=experiment.denial,
@@ -147,6 +150,18 @@ def must_be_watched(spec: str, project: Path | None) -> bool:
     if not all(map(registry.is_bundled, registry.find_sources(spec, project=project))):
         return True
     return registry.make_strategy(spec, project=project).speed != "compiled"
+
+
+def name_suspects(task: Task) -> str:
+    """Name the strategies of a line-up that may spoil the process they play in; all, if none is known to."""
+    lineup = task.cell.lineup
+    return " or ".join(dict.fromkeys([lineup[player] for player in find_suspects(task)] or lineup))
+
+
+def find_suspects(task: Task) -> list[int]:
+    """Return the places in the line-up of the strategies that may spoil the process they play in."""
+    specs = [rename(spec, task.moved) for spec in task.cell.lineup]
+    return [player for player, spec in enumerate(specs) if must_be_watched(spec, task.project)]
 
 
 def play_here(task: Task) -> Commit:

@@ -31,8 +31,7 @@ from azulsim.arena import Pulse, Tables, describe_timeout
 from azulsim.errors import AzulsimError, RunError
 from azulsim.log import Commit
 from azulsim.runner.child import Answer, Job
-from azulsim.runner.luggage import rename
-from azulsim.runner.tasks import Task, must_be_watched
+from azulsim.runner.tasks import Task, find_suspects, name_suspects
 
 ATTEMPTS = 2
 """How often a shard is played as a whole before it is played game by game."""
@@ -278,7 +277,7 @@ class Children:
     def _note_writing(self, task: Task, writing: Writing) -> None:
         if writing.n_bytes:
             with self._lock:
-                self._written.setdefault(_name_suspects(task), Writing()).join(writing)
+                self._written.setdefault(name_suspects(task), Writing()).join(writing)
 
     @contextmanager
     def _lend(self) -> Iterator[Child]:
@@ -308,16 +307,16 @@ class Children:
             self._all.discard(child)
         return Child()
 
-    def end(self) -> None:
-        """End all children, also those that are playing, and start none any more."""
+    def end(self, *, tells: bool) -> None:
+        """End all children, also those that are playing, and start none any more; say what they wrote if it tells."""
         with self._lock:
             self._is_over = True
             for child in self._all:
                 child.end()
-            for names, writing in self._written.items():
-                begins = f", which begins: {writing.first}" if writing.first else ""
+            for names, writing in self._written.items() if tells else ():
+                begins = f"; it begins: {writing.first}" if writing.first else ""
                 print(
-                    f"azulsim: {names} wrote {writing.n_bytes:,} bytes of output while playing, which were dropped"
+                    f"azulsim: {names} wrote output while playing, {writing.n_bytes:,} bytes, which was dropped"
                     f"{begins}",
                     file=sys.stderr,
                     flush=True,
@@ -344,17 +343,10 @@ def play_watched(task: Task) -> Commit:
             if error.kind == "timeout":
                 break
     arena.note_once(
-        f"azulsim: {_name_suspects(task)} ends or holds up the process it plays in; where that happens games are "
+        f"azulsim: {name_suspects(task)} ends or holds up the process it plays in; where that happens games are "
         f"played one by one, which takes longer (up to {task.timeout:g} s a game)"
     )
     return _play_singly(task, children)
-
-
-def _name_suspects(task: Task) -> str:
-    """Name the strategies of a line-up that may spoil the process they play in; all, if none is known to."""
-    lineup = task.cell.lineup
-    suspects = [spec for spec in lineup if must_be_watched(rename(spec, task.moved), task.project)]
-    return " or ".join(dict.fromkeys(suspects or lineup))
 
 
 def _play_singly(task: Task, children: Children) -> Commit:
@@ -371,22 +363,26 @@ def _play_game(task: Task, game: int, children: Children) -> Tables:
             return cast(Tables, children.ask(Job(task, game)))
         except ChildError as error:
             if error.is_ready:
-                return arena.make_failed(task.block, game, error.game, error.live, error.kind, str(error))
+                where = error.game, error.live
+                return arena.make_failed(task.block, game, *where, error.kind, str(error), find_suspects(task))
             ended = f"{error}{error.last_line and f': {error.last_line}'}"
     raise RunError(f"{task.folder}: a worker process ended before it had played anything: {ended}")
 
 
 @contextmanager
-def children_of(folder: Path) -> Iterator[None]:
-    """End the child processes that play for a run folder when the sitting is over, however it ends."""
+def children_of(folder: Path, *, tells: bool = True) -> Iterator[None]:
+    """End the child processes that play for a run folder when the sitting is over, however it ends.
+
+    `tells` says whether to say on stderr how much was written by them.
+    """
     try:
         yield
     finally:
-        end_children(folder)
+        end_children(folder, tells=tells)
 
 
-def end_children(folder: Path) -> None:
+def end_children(folder: Path, *, tells: bool = True) -> None:
     """End the child processes of this process that play for a run folder, if there are any."""
     children = _sittings.pop(folder, None)
     if children is not None:
-        children.end()
+        children.end(tells=tells)
