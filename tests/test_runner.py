@@ -132,7 +132,7 @@ def test_same_experiment_again_plays_nothing(fake: FakeArena, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"seed": 4}, r"holds another run \(seed: 3 there, 4 now\); choose another folder with --out"),
+        ({"seed": 4}, r"holds another run \(seed: 3 there, 4 now\); undo that, or choose another folder with --out"),
         ({"rules": {"bonus": {"column": 5}}}, r"rules\.bonus\.column: 7 there, 5 now"),
         ({"deals": 5, "log": "games"}, r"deals: 800 there, 5 now; log: 'moves' there, 'games' now"),
         ({"lineup": ["greedy"]}, "lineup: "),

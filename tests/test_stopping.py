@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from azulsim import log, metrics, runner
-from azulsim.errors import InputError
+from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, make_experiment, read_experiment
 from azulsim.log import read_outcome, read_status
 from azulsim.planning import forecast
@@ -196,6 +197,39 @@ def test_a_run_may_stop_when_tempo_is_known(tmp_path: Path) -> None:
     assert found is not None
     assert "tempo.score shown to differ from 0" in found.goal
     assert found.evidence[0].verdict == "above"
+
+
+def test_progress_knows_tempo_as_well_as_the_evidence_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A gain that many continuations are averaged to varies little, though it may lie anywhere from -1 to 1."""
+    changes = {**TEMPO, "stop": {"precision": {"outcome": "tempo.win_share", "half_width": 1e-9}}}
+    run = runner.run(make(**changes), out=tmp_path / "run", jobs=1, progress=True)
+    assert run.manifest.stopped is not None
+    (found,) = run.manifest.stopped.evidence
+    shown = re.findall(r"widest tempo\.win_share \+/-([\d.]+)", capsys.readouterr().err)[-1]
+    assert float(shown) == pytest.approx((found.high - found.low) / 2, rel=0.05)  # type: ignore[operator]
+
+
+def test_a_pilot_reckons_with_deals_that_do_not_count() -> None:
+    changes = {"lineup": ["uniform"], "players": [2], "stop": None, "seed": 1, "deals": 1000}
+    late = {"tempo": {"rounds": [6], "continuations": 1}}
+    found = forecast(make(**changes, probes=late), outcome="tempo.score", precision=0.5, pilot=60, jobs=1)
+    (cell,) = found.cells
+    assert 0.2 < cell.counted < 0.95
+    assert cell.mean.n_clusters == round(60 * cell.counted)
+    assert cell.deals is not None
+    assert cell.half_width is not None
+    assert cell.deals.value == pytest.approx(1.96**2 * cell.sd.value**2 / 0.5**2 / cell.counted, rel=0.05)
+    assert cell.half_width.value == pytest.approx(1.96 * cell.sd.value / (1000 * cell.counted) ** 0.5, rel=0.01)
+    assert "not every deal counts in cells 0" in str(found)
+    never = {"tempo": {"rounds": [40]}}
+    with pytest.raises(RunError, match=r"no two deals of cell 0 that count, of \d+; no probed round was reached"):
+        forecast(make(**changes, probes=never), outcome="tempo.score", pilot=4, jobs=1)
+
+
+def test_a_run_that_did_not_reach_its_goal_does_not_say_that_it_stopped(tmp_path: Path) -> None:
+    run = play(tmp_path / "run", deals=120, stop={"precision": {"half_width": 1e-6}})
+    ended = "played to the end, since the evidence was not enough, at look 2 of 2, 120 of 120 deals a cell"
+    assert run.describe_stop().startswith(ended)
 
 
 def test_tempo_that_is_not_probed_is_no_outcome(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ Every table of a run folder, column by column. This page is made from `azulsim/s
 
 | path | what it is |
 |---|---|
-| `manifest.json` | what was asked and how it was made: cells, line-ups, seatings, specs, seed, versions, times |
+| `manifest.json` | what was asked and how it was made: cells, line-ups, seatings, specs, seed, version, source, times |
 | `experiment.toml` | the experiment with every default spelled out; `azulsim run` plays it again |
 | `environment.json` | Python, machine, versions of the libraries |
 | `games/ rounds/ moves/` | the tables, a parquet file a shard; as deep as the experiment's `log` says |

@@ -150,7 +150,8 @@ class Stopped(Frozen):
         taken = f"look {len(self.looks)} of {self.looks_planned}, {self.deals:,} of {self.most:,} deals a cell"
         met = sum(found.verdict != "undecided" for found in self.evidence)
         reached = "reached" if self.is_met else f"reached in {met:,} of {len(self.evidence):,} cells"
-        text = f"stopped by evidence at {taken}; wanted: {self.goal}: {reached}"
+        ended = "stopped by evidence" if self.is_met else "played to the end, since the evidence was not enough"
+        text = f"{ended}, at {taken}; wanted: {self.goal}: {reached}"
         shown = "; ".join(map(str, self.evidence[:MAX_EVIDENCE_SHOWN]))
         more = "; and so on" if len(self.evidence) > MAX_EVIDENCE_SHOWN else ""
         kind = f"{100 * self.level:.4g} %{' anytime' if self.is_anytime else ''} intervals"

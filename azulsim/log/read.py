@@ -225,7 +225,8 @@ class Run:
                 f"others together; they count in win shares and places, and in nothing else; {what}"
             )
         return (
-            f"{failed} failed, so that {self.n_deals_left_out:,} of {format_count(self.n_deals, 'deal')} are left out, "
+            f"{failed} failed, so that {self.n_deals_left_out:,} of {format_count(self.n_deals, 'deal')} "
+            f"{'is' if self.n_deals_left_out == 1 else 'are'} left out, "
             f"each with all seatings of its cell; {what}"
         )
 
@@ -474,7 +475,7 @@ class Run:
         lines = [
             f"Run {manifest.name!r} in {self.path}",
             *([f"  {manifest.question}"] if manifest.question else []),
-            f"  {len(manifest.cells):,} cells at {players} players, {len(manifest.specs)} strategies: "
+            f"  {format_count(len(manifest.cells), 'cell')} at {players} players, {len(manifest.specs)} strategies: "
             + _shorten(", ".join(manifest.specs)),
             f"  {self.n_games:,} games, {self.n_moves:,} moves{failed}; log {manifest.log}; {shards}",
             f"  seed {manifest.seed}, azulsim {manifest.azulsim}; again: azulsim run {self.path}/experiment.toml"

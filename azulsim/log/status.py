@@ -90,7 +90,8 @@ class Status:
         of_all = f" (of {manifest.shards:,})" if manifest.share else ""
         planned = f"{format_count(manifest.n_own_shards, 'shard')}{of_all}"
         cells = format_count(len(manifest.cells), "cell")
-        spent = f"{self.seconds:,.1f} s of work" + (f"; {manifest.jobs} workers" if manifest.jobs else "")
+        workers = f"; {format_count(manifest.jobs, 'worker')}" if manifest.jobs else ""
+        spent = f"{self.seconds:,.1f} s of work{workers}"
         ended = "finished" if self.is_complete else "was finished, and has lost shards since:"
         times = [f"begun {manifest.started}", *([f"{ended} {manifest.finished}"] if manifest.finished else [])]
         rows = [
