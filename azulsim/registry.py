@@ -82,7 +82,7 @@ def _parse(text: str, whole: str, depth: int) -> Spec:
     for number, part in enumerate(_split(rest[:-1], whole)):
         keyword = _KEYWORD.fullmatch(part)
         if keyword is None:
-            if number > 0:
+            if number > 0 or _NUMBER.fullmatch(part):
                 raise InputError(f"strategy {whole!r}: write its parameters as name=number, separated by commas")
             inside = _parse(part, whole, depth - 1)
             continue
@@ -95,6 +95,7 @@ def _parse(text: str, whole: str, depth: int) -> Spec:
     return Spec(name, params, inside)
 
 
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 _KEYWORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)", re.DOTALL)
 """A parameter and its value; a path that begins like one is written with `./` in front."""
 

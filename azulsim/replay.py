@@ -27,9 +27,10 @@ from azulsim.engine.replaying import SPAN, Logged
 from azulsim.errors import InputError, RunError
 from azulsim.game import Game, replay_moves
 from azulsim.jobs import count_workers
-from azulsim.log import Cell, Commit, Manifest, locate, probing, sum_outcome
+from azulsim.log import Cell, Commit, Manifest, Run, Stopped, locate, probing, read_outcome, sum_outcome
 from azulsim.log.check import Columns, find_leftovers, find_stray_markers, read_columns, read_failures
 from azulsim.log.manifest import find_gaps, read_commits, read_manifest
+from azulsim.log.outcomes import estimate_outcome
 from azulsim.log.read import describe_gap, format_count, list_runs
 from azulsim.notation import GameRecord, Position, Round, draw_text
 from azulsim.rules import Termination
@@ -66,6 +67,7 @@ CHECKS_OF_PROBES = (
     "; of probes: every root and continued game there once and where its game has it, and its seats against one "
     "another; what the strategy liked best in a root only by its limits"
 )
+CHECKS_OF_EVIDENCE = "; the evidence by which the run ended"
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,8 @@ def verify_run(path: str | Path, *, jobs: int | None = 1) -> Verification:
     leftovers = list(find_leftovers(folder, commits))
     if manifest.finished:
         found.extend(_check_finished(manifest, commits, leftovers))
+    if manifest.stopped:
+        found.extend(_check_evidence(Run(folder, manifest, commits), manifest.stopped))
     cells = {cell.index: cell for cell in manifest.cells}
     known = [commit for commit in commits if commit.cell in cells]
     check = partial(_check_shard, folder, manifest)
@@ -202,7 +206,9 @@ def verify_run(path: str | Path, *, jobs: int | None = 1) -> Verification:
     return Verification(
         run=folder,
         depth=manifest.log,
-        checks=CHECKS[manifest.log] + CHECKS_OF_PROBES * manifest.is_probed,
+        checks=CHECKS[manifest.log]
+        + CHECKS_OF_PROBES * manifest.is_probed
+        + CHECKS_OF_EVIDENCE * (manifest.stopped is not None),
         n_games=sum(commit.n_games for commit in commits),
         n_shards=len(commits),
         n_planned=manifest.shards,
@@ -257,6 +263,35 @@ def _check_finished(
         yield Disagreement("manifest", "", text)
     for table, name in leftovers:
         yield Disagreement(table, name, "no commit marker names this file, yet readers other than azulsim read it")
+
+
+def _check_evidence(run: Run, stopped: Stopped) -> Iterator[Disagreement]:
+    """Hold what the manifest says of the evidence by which a run ended against its tables."""
+    deals = {cell.deals for cell in run.manifest.cells}
+    if deals != {stopped.deals} or stopped.looks[-1:] != (stopped.deals,):
+        yield Disagreement(
+            "manifest", "", f"stopped: deals is {stopped.deals:,}, not that of the cells and the last look"
+        )
+        return
+    outcome = run.manifest.outcome
+    try:
+        values = read_outcome(run, outcome, deals=stopped.deals)
+    except InputError:  # a table that cannot be read is told of where its shard is checked
+        return
+    if [found.cell for found in stopped.evidence] != list(values):
+        yield Disagreement("manifest", "", "stopped: its evidence is not that of the cells, one after the other")
+        return
+    for said in stopped.evidence:
+        seen: tuple[float | None, ...] = (None, None, None)
+        if len(values[said.cell]):
+            most = stopped.most if stopped.is_anytime else None
+            found = estimate_outcome(values[said.cell], outcome, level=stopped.level, most=most)
+            seen = (found.value, found.low, found.high) if found.has_interval else (found.value, None, None)
+        logged, replayed = np.array([(said.value, said.low, said.high), seen], np.float64)
+        if not np.allclose(logged, replayed, rtol=1e-9, atol=1e-12, equal_nan=True):
+            told = f"value, low and high of {outcome} are {said.value}, {said.low}, {said.high}"
+            by_tables = ", ".join(map(str, seen))
+            yield Disagreement("manifest", "", f"stopped: cell {said.cell}: {told}; by the tables {by_tables}")
 
 
 # One shard

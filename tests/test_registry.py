@@ -205,8 +205,10 @@ def test_a_bare_function_is_a_whole_strategy(tmp_path: Path) -> None:
 def test_a_value_outside_its_limits_is_refused() -> None:
     with pytest.raises(InputError, match=r"noisy\(greedy, eps=2\): parameter eps = 2: must be from 0 to 1"):
         make_strategy("noisy(greedy, eps=2)")
-    with pytest.raises(InputError, match=r"greedy\(love=1\): 'greedy' has no parameter 'love'; it has none"):
-        make_strategy("greedy(love=1)")
+    with pytest.raises(InputError, match=r"uniform\(love=1\): 'uniform' has no parameter 'love'; it has none"):
+        make_strategy("uniform(love=1)")
+    with pytest.raises(InputError, match=r"greedy\(2\).: write its parameters as name=number"):
+        make_strategy("greedy(2)")
     with pytest.raises(InputError, match="many: parameter n = 9: must be from 0 to 5"):
 
         @strategy(limits={"n": (0, 5)})

@@ -31,6 +31,14 @@ def play(folder: Path, **changes: Any) -> log.Run:
     return runner.run(make(**changes), out=folder, jobs=1, progress=False)
 
 
+TEMPO: dict[str, Any] = {
+    "lineup": ["greedy", "uniform", "greedy"],
+    "players": [3],
+    "deals": 60,
+    "seed": 3,
+    "log": "games",
+    "probes": {"tempo": {"rounds": [2, 4], "continuations": 2}, "decision": {"continuations": 1}},
+}
 SELF_PLAY = {"lineup": ["greedy"], "players": [2, 3], "seed": 5}
 
 
@@ -111,6 +119,40 @@ def test_finished_run_is_left_alone_and_another_rule_is_refused(stopped: log.Run
         play(folder, **SELF_PLAY, stop={"precision": {"half_width": 0.03}})
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"evidence": {"value": 0.9}}, r"manifest: stopped: cell 0: value, low and high of win_share are 0\.9, "),
+        ({"evidence": {"low": 0.1}}, r"manifest: stopped: cell 0: value, low and high of win_share are 0\.\d+, 0\.1, "),
+        ({"evidence": {"cell": 1}}, "manifest: stopped: its evidence is not that of the cells"),
+        ({"deals": 100}, "manifest: stopped: deals is 100, not that of the cells and the last look"),
+    ],
+)
+def test_verify_holds_the_evidence_against_the_tables(
+    stopped: log.Run, tmp_path: Path, change: Any, message: str
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(stopped.path, folder)
+    assert verify_run(folder).is_good
+    manifest = json.loads((folder / "manifest.json").read_text())
+    first = manifest["stopped"]["evidence"][0]
+    first.update(change.get("evidence", {}))
+    manifest["stopped"]["deals"] = change.get("deals", manifest["stopped"]["deals"])
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    found = verify_run(folder)
+    assert not found.is_good
+    assert re.match(message, str(found.disagreements[0]))
+
+
+def test_verify_knows_the_anytime_interval_and_a_cell_of_which_nothing_is_known(tmp_path: Path) -> None:
+    tested = play(tmp_path / "tested", stop={"test": {"effect": 0.05}})
+    assert verify_run(tested.path).is_good
+    late = {**TEMPO, "probes": {"tempo": {"rounds": [40]}}, "deals": 10}
+    empty = play(tmp_path / "empty", **late, stop={"precision": {"outcome": "tempo.score", "half_width": 1.0}})
+    assert "cell 0: no deal counts (no interval), undecided" in empty.describe_stop()
+    assert verify_run(empty.path).is_good
+
+
 def test_why_it_stopped_is_told(stopped: log.Run, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = str(read_status(stopped.path))
     assert "wanted: half width of win_share at most 0.035 in every cell: reached" in text
@@ -151,16 +193,6 @@ def test_outcomes_are_those_of_the_first_strategy_deal_by_deal(tmp_path: Path) -
         np.testing.assert_allclose(read_outcome(run, name, deals=20)[0], expected)
     with pytest.raises(InputError, match="outcome = 'points'"):
         read_outcome(run, "points", deals=20)  # type: ignore[arg-type]
-
-
-TEMPO: dict[str, Any] = {
-    "lineup": ["greedy", "uniform", "greedy"],
-    "players": [3],
-    "deals": 60,
-    "seed": 3,
-    "log": "games",
-    "probes": {"tempo": {"rounds": [2, 4], "continuations": 2}, "decision": {"continuations": 1}},
-}
 
 
 @pytest.mark.parametrize("name", ["win_share", "margin", "score"])

@@ -95,6 +95,7 @@ def check_index(index: Any, n: int) -> int:
 def one_line(error: BaseException) -> str:
     try:
         text = " ".join(str(error).split()).encode(errors="backslashreplace").decode()
+        text = "".join(letter if letter.isprintable() else "?" for letter in text)  # no escapes for a terminal
     except Exception:  # an author's own error may not even have a text
         text = "(no text)"
     return text if isinstance(error, StrategyError) else f"{type(error).__name__}: {text}"

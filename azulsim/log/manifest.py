@@ -117,7 +117,7 @@ class CellEvidence(Frozen):
     """Ends of its interval; none if there is none."""
 
     def __str__(self) -> str:
-        value = "nothing" if self.value is None else f"{self.value:.4g}"
+        value = "no deal counts" if self.value is None else f"{self.value:.4g}"
         ends = "no interval" if self.low is None else f"{self.low:.4g} to {self.high:.4g}"
         return f"cell {self.cell}: {value} ({ends}), {self.verdict}"
 

@@ -14,6 +14,7 @@ from azulsim.log.manifest import Cell, OutcomeName
 from azulsim.log.read import Run
 from azulsim.rules import Termination
 from azulsim.schema import DEAL_SHIFT, MAX_DEALS, PROBE_KINDS
+from azulsim.stats import Estimate, estimate_anytime, estimate_mean
 
 GAME_OUTCOMES = (
     "winner_score",
@@ -188,3 +189,12 @@ def _select_tempo(run: Run, outcome: OutcomeName, deals: int) -> str:
         FROM probes JOIN rivals USING (cell) WHERE kind = 'tempo' AND deal < {deals}
         GROUP BY cell, deal ORDER BY cell, deal
     """
+
+
+def estimate_outcome(
+    values: npt.NDArray[np.float64], outcome: OutcomeName, *, level: float, most: int | None = None
+) -> Estimate:
+    """Estimate the mean of an outcome over deals; if it may be looked at up to `most` deals, by an anytime interval."""
+    if most is not None:
+        return estimate_anytime(values, most=most, bounds=BOUNDS[outcome], level=level)
+    return estimate_mean(values, bounds=BOUNDS[outcome], level=level)

@@ -18,7 +18,8 @@ from scipy import special
 from azulsim.experiment import Plan, Precision, Stop, Test
 from azulsim.log import BOUNDS, CellEvidence, Commit, Manifest, Run, Stopped, read_outcome
 from azulsim.log.manifest import read_commits, read_manifest
-from azulsim.stats import estimate_anytime, estimate_mean, judge_interval
+from azulsim.log.outcomes import estimate_outcome
+from azulsim.stats import judge_interval
 
 
 def look(folder: Path, plan: Plan, deals: int) -> Stopped:
@@ -46,11 +47,11 @@ def _weigh(rule: Precision | Test, cell: int, players: int, values: npt.NDArray[
     if not len(values):  # a strategy failed in every deal
         return CellEvidence(cell=cell, verdict="undecided")
     verdict: Literal["precise", "above", "below", "within", "undecided"]
+    is_test = isinstance(rule, Test)
+    found = estimate_outcome(values, rule.outcome, level=rule.level, most=most if is_test else None)
     if isinstance(rule, Test):
-        found = estimate_anytime(values, most=most, bounds=BOUNDS[rule.outcome], level=rule.level)
         verdict = judge_interval(found, null=rule.null_at(players), effect=rule.effect)
     else:
-        found = estimate_mean(values, bounds=BOUNDS[rule.outcome], level=rule.level)
         is_precise = found.has_interval and found.half_width <= rule.half_width
         verdict = "precise" if is_precise else "undecided"
     ends = {"low": found.low, "high": found.high} if found.has_interval else {}
