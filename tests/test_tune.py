@@ -254,7 +254,7 @@ def test_a_state_of_another_search_is_refused(file: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"strategy": "greedy"}, "greedy: has no parameters to tune"),
+        ({"strategy": "uniform"}, "uniform: has no parameters to tune"),
         ({"strategy": "column_builder", "only": ["lov"]}, "only: column_builder has no parameter 'lov'; did you mean"),
         ({"strategy": "column_builder", "fix": ["love"]}, "nothing is left to search"),
         ({"strategy": "column_builder", "start": {"x": 1.0}}, "start: column_builder has no parameter 'x'"),

@@ -405,7 +405,7 @@ def test_alternatives_by_value_and_by_file(tmp_path: Path) -> None:
         ({"solve": "bonus.row", "values": [5], "outcomes": ["rounds", "plies"]}, "looks at one outcome"),
         ({"changes": ["rules.bonus.column=5"], "outcomes": ["winers_score"]}, "did you mean 'winner_score'"),
         ({"changes": ["rules.bonus.column=5"], "players": [5]}, "players"),
-        ({"changes": ["rules.bonus.column=5"], "strategies": ["greedy"], "retune": True}, "no parameters to tune"),
+        ({"changes": ["rules.bonus.column=5"], "strategies": ["uniform"], "retune": True}, "no parameters to tune"),
     ],
 )
 def test_questions_that_cannot_be_asked_are_refused(asked: dict[str, Any], complaint: str, tmp_path: Path) -> None:
@@ -421,7 +421,7 @@ def test_strategies_are_tuned_to_each_set_of_rules_on_deals_of_their_own(
         monkeypatch.setattr(rules, name, value)
     bad = "frugal(keep=-4, spill=3)"
     found = azulsim.whatif(
-        ["bonus.column=14"], strategies=["greedy", bad], deals=20, retune=True, jobs=1, out=tmp_path / "run"
+        ["bonus.column=14"], strategies=["azulzero_linear", bad], deals=20, retune=True, jobs=1, out=tmp_path / "run"
     )
     assert [tuning.search.rules.bonus.column for tuning in found.tunings] == [7, 14]
     assert all(tuning.search.seed != 0 and tuning.search.strategy == bad for tuning in found.tunings)
@@ -429,7 +429,7 @@ def test_strategies_are_tuned_to_each_set_of_rules_on_deals_of_their_own(
     tuned = {cell.rules.bonus.column: cell.lineup[0] for cell in found.run.manifest.cells if "retuned" in cell.factors}
     assert tuned == {tuning.search.rules.bonus.column: tuning.spec for tuning in found.tunings}
     both = found.differences.groupby(["spec", "tuning"]).size()
-    assert dict(both) == {("greedy", FIXED): 12, (bad, FIXED): 12, (bad, RETUNED): 12}
+    assert dict(both) == {("azulzero_linear", FIXED): 12, (bad, FIXED): 12, (bad, RETUNED): 12}
     assert "2 of 2 short searches" in str(found)
     page = build_report(found.run, "whatif", folder=tmp_path / "page").page.read_text()
     assert all(tuning.spec in page for tuning in found.tunings)
@@ -437,7 +437,7 @@ def test_strategies_are_tuned_to_each_set_of_rules_on_deals_of_their_own(
 
 def test_tuned_is_tuned_as_the_one_made_for_the_number_of_players() -> None:
     assert rules._find_tunable("tuned", 3, None) == "tuned_3"
-    assert rules._find_tunable("greedy", 3, None) is None
+    assert rules._find_tunable("uniform", 3, None) is None
     assert rules._find_tunable("frugal", 3, None) == "frugal"
 
 
