@@ -20,7 +20,7 @@ from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment, Precision, Test
 from azulsim.jobs import count_workers
 from azulsim.log import BOUNDS, Cell, OutcomeName, read_outcome, read_run
-from azulsim.log.outcomes import TEMPO
+from azulsim.log.outcomes import TEMPO, describe_unprobed
 from azulsim.runner.pilot import Cost, Costs, draw_cells, play_pilot
 from azulsim.runner.progress import word_bytes, word_seconds
 from azulsim.runner.sitting import TIMEOUT
@@ -211,7 +211,7 @@ def forecast(
     workers = count_workers(jobs)
     outcome, precision, effect = _choose_goal(experiment, outcome, precision, effect)
     if outcome.startswith(TEMPO) and not (experiment.probes and experiment.probes.tempo):
-        raise InputError(f"outcome = {outcome!r}: no tempo is probed; it needs [probes] with tempo = {{}}")
+        raise InputError(describe_unprobed(outcome))
     plan = experiment.plan(project=project, where=where)
     drawn = draw_cells(plan, PILOT_CELLS)
     if precision is not None or effect is not None:
@@ -234,10 +234,12 @@ def forecast(
     tried = {drawn[number].index: (values[number], n_played) for number, n_played in sorted(played.items())}
     for index, (found_there, n_played) in tried.items():
         if len(found_there) < 2:
-            unseen = "no probed round was reached in the others; give it more deals with --pilot"
+            unreached = (
+                "no probed round was reached in the others, " if outcome.startswith(TEMPO) and n_played > 1 else ""
+            )
             raise RunError(
                 f"{where or experiment.name}: the pilot has no two deals of cell {index} that count, of {n_played:,}; "
-                f"{failures or unseen}"
+                f"{failures or f'{unreached}it needs more deals'}"
             )
     goal = {"half_width": precision, "effect": effect, "power": power}
     cells = tuple(

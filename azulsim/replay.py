@@ -191,8 +191,6 @@ def verify_run(path: str | Path, *, jobs: int | None = 1) -> Verification:
     leftovers = list(find_leftovers(folder, commits))
     if manifest.finished:
         found.extend(_check_finished(manifest, commits, leftovers))
-    if manifest.stopped:
-        found.extend(_check_evidence(Run(folder, manifest, commits), manifest.stopped))
     cells = {cell.index: cell for cell in manifest.cells}
     known = [commit for commit in commits if commit.cell in cells]
     check = partial(_check_shard, folder, manifest)
@@ -203,6 +201,8 @@ def verify_run(path: str | Path, *, jobs: int | None = 1) -> Verification:
         results = parallel(joblib.delayed(check)(cells[commit.cell], commit) for commit in known)
     for result in results:
         found.join(result)
+    if manifest.stopped and not found.n:  # tables that are wrong themselves tell nothing
+        found.extend(_check_evidence(Run(folder, manifest, commits), manifest.stopped))
     return Verification(
         run=folder,
         depth=manifest.log,
@@ -276,7 +276,8 @@ def _check_evidence(run: Run, stopped: Stopped) -> Iterator[Disagreement]:
     outcome = run.manifest.outcome
     try:
         values = read_outcome(run, outcome, deals=stopped.deals)
-    except InputError:  # a table that cannot be read is told of where its shard is checked
+    except InputError as error:
+        yield Disagreement("manifest", "", f"stopped: {error}")
         return
     if [found.cell for found in stopped.evidence] != list(values):
         yield Disagreement("manifest", "", "stopped: its evidence is not that of the cells, one after the other")
@@ -411,7 +412,7 @@ def _check_counts(shard: _Shard, tables: Mapping[str, Columns]) -> None:
         outcome = shard.manifest.outcome
         try:
             found = sum_outcome({name: columns.values for name, columns in tables.items()}, shard.cell, outcome)
-        except ValueError:  # rows are missing: the tables are wrong
+        except (KeyError, ValueError):  # rows are missing, or a table that the outcome needs: they are wrong
             return
         if not np.allclose(commit.outcome, found, rtol=1e-9, atol=0):
             what = f"number, sum and sum of squares of {outcome}"

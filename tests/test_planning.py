@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from azulsim import log, planning, runner
 from azulsim.cli import app
+from azulsim.cli import plan as plan_command
 from azulsim.errors import InputError, RunError
 from azulsim.experiment import Experiment
 from azulsim.planning import Forecast, forecast
@@ -251,3 +252,16 @@ def test_costs_are_a_line_over_the_batches() -> None:
     # Noise that makes a line fall is not followed below nothing.
     noisy = pilot.Costs(plan, plan.cells, [commit(1, 9.0), commit(10, 0.5), commit(100, 0.4)], 1).at(1_000_000)
     assert noisy.seconds == pytest.approx(2_000_000 * 0.9 / 220)
+
+
+def test_a_pilot_of_one_deal_needs_more() -> None:
+    experiment = Experiment(name="one", lineup=["greedy"], deals=1)
+    with pytest.raises(
+        RunError, match=r"one: the pilot has no two deals of cell 0 that count, of 1; it needs more deals$"
+    ):
+        forecast(experiment, jobs=1)
+
+
+def test_the_command_takes_every_outcome() -> None:
+    outcome, _ = get_args(get_type_hints(plan_command.plan)["outcome"])
+    assert get_args(outcome) == get_args(log.OutcomeName) == tuple(log.BOUNDS)

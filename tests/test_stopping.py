@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from azulsim import log, metrics, runner
@@ -144,6 +146,48 @@ def test_verify_holds_the_evidence_against_the_tables(
     assert re.match(message, str(found.disagreements[0]))
 
 
+@pytest.mark.parametrize("values", [["x"] * 200, [float("nan")] * 200, [float("inf")] * 200, [None] * 200])
+def test_verify_tells_of_a_wrong_table_before_it_takes_evidence_from_it(values: list[Any], tmp_path: Path) -> None:
+    run = play(tmp_path / "run", deals=100)
+    (file,) = (run.path / "games").iterdir()
+    table = pq.read_table(file)
+    kind = pa.string() if values[0] == "x" else pa.float64()
+    at, column = table.column_names.index("win_share"), pa.array(values * (len(table) // 200), kind)
+    pq.write_table(table.set_column(at, "win_share", column), file)
+    found = verify_run(run.path)
+    assert not found.is_good
+    assert not any(row.text.startswith("stopped") for row in found.disagreements)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"stopped": {"level": 2.0}}, r"manifest\.json: stopped\.level = 2\.0"),
+        ({"stopped": {"most": 0}}, r"manifest\.json: stopped\.most = 0"),
+    ],
+)
+def test_a_manifest_whose_evidence_cannot_be_is_one_sentence(
+    stopped: log.Run, tmp_path: Path, change: Any, message: str
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(stopped.path, folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["stopped"].update(change["stopped"])
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match=message):
+        verify_run(folder)
+
+
+def test_evidence_of_what_the_run_does_not_hold_is_a_disagreement(stopped: log.Run, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(stopped.path, folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["experiment"]["stop"] = {"precision": {"outcome": "tempo.score", "half_width": 1.0}}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (found,) = verify_run(folder).disagreements
+    assert str(found).startswith("manifest: stopped: outcome = 'tempo.score': no tempo is probed")
+
+
 def test_verify_knows_the_anytime_interval_and_a_cell_of_which_nothing_is_known(tmp_path: Path) -> None:
     tested = play(tmp_path / "tested", stop={"test": {"effect": 0.05}})
     assert verify_run(tested.path).is_good
@@ -254,7 +298,10 @@ def test_a_pilot_reckons_with_deals_that_do_not_count() -> None:
     assert cell.half_width.value == pytest.approx(1.96 * cell.sd.value / (1000 * cell.counted) ** 0.5, rel=0.01)
     assert "not every deal counts in cells 0" in str(found)
     never = {"tempo": {"rounds": [40]}}
-    with pytest.raises(RunError, match=r"no two deals of cell 0 that count, of \d+; no probed round was reached"):
+    with pytest.raises(
+        RunError,
+        match=r"no two deals of cell 0 that count, of \d+; no probed round was reached in the others, it needs",
+    ):
         forecast(make(**changes, probes=never), outcome="tempo.score", pilot=4, jobs=1)
 
 
@@ -271,7 +318,7 @@ def test_tempo_that_is_not_probed_is_no_outcome(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"outcome = 'tempo\.margin': no tempo is probed"):
         forecast(make(stop=None), outcome="tempo.margin")
     run = play(tmp_path / "run", deals=2, stop=None)
-    with pytest.raises(InputError, match=r"outcome = 'tempo\.margin': no tempo was probed"):
+    with pytest.raises(InputError, match=r"outcome = 'tempo\.margin': no tempo is probed"):
         read_outcome(run, "tempo.margin", deals=2)
 
 

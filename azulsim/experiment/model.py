@@ -18,7 +18,7 @@ from azulsim.experiment.lineups import Lineup, Schedule, count_full_tables, find
 from azulsim.experiment.probing import Probes
 from azulsim.experiment.stopping import Stop
 from azulsim.experiment.whatif import RETUNED, WhatIf
-from azulsim.log.outcomes import TEMPO
+from azulsim.log.outcomes import TEMPO, describe_unprobed
 from azulsim.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
 from azulsim.schema import MAX_CELLS, MAX_DEALS, TABLES, Depth
 
@@ -193,8 +193,7 @@ class Experiment(Frozen):
 
     def _check_stop(self) -> None:
         if self.stop and self.stop.rule.outcome.startswith(TEMPO) and not (self.probes and self.probes.tempo):
-            outcome = self.stop.rule.outcome
-            raise ValueError(f"stop: outcome = {outcome!r}: no tempo is probed; it needs [probes] with tempo = {{}}")
+            raise ValueError(f"stop: {describe_unprobed(self.stop.rule.outcome)}")
 
     def player_counts(self) -> tuple[int, ...]:
         """Return the player counts: as said, or those for which line-ups are written, or else 2."""

@@ -127,14 +127,14 @@ class Stopped(Frozen):
 
     deals: Count
     """Deals of each cell that were played."""
-    most: Count
+    most: Annotated[int, Field(ge=1)]
     """Deals of each cell that would have been played for want of evidence."""
     looks: tuple[Count, ...]
     """Deals at each look taken."""
     looks_planned: Count
     goal: str
     """What the rule asks for, in words."""
-    level: float
+    level: Annotated[float, Field(gt=0, lt=1)]
     """Level of the intervals."""
     is_anytime: bool
     """True if the intervals hold at all looks at once."""

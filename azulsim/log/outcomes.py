@@ -62,6 +62,11 @@ _WHOLE = {
 }
 
 
+def describe_unprobed(outcome: OutcomeName) -> str:
+    """Say that an outcome of tempo is asked of an experiment or a run that does not probe tempo."""
+    return f"outcome = {outcome!r}: no tempo is probed; it needs [probes] with tempo = {{}}"
+
+
 def follow_seats(cell: Cell) -> list[tuple[int, int]]:
     """Return the seating and seat of everyone whose outcome is followed in a cell.
 
@@ -180,7 +185,7 @@ def _select(run: Run, outcome: OutcomeName, deals: int) -> str:
 
 def _select_tempo(run: Run, outcome: OutcomeName, deals: int) -> str:
     if not (run.manifest.experiment.get("probes") or {}).get("tempo"):
-        raise InputError(f"outcome = {outcome!r}: no tempo was probed; it needs [probes] with tempo = {{}}")
+        raise InputError(describe_unprobed(outcome))
     sizes = [(cell.index, cell.players - 1) for cell in run.manifest.cells]
     run.connection.register("rivals", pa.table(dict(zip(("cell", "others"), zip(*sizes, strict=True), strict=True))))
     return f"""

@@ -44,11 +44,10 @@ def look(folder: Path, plan: Plan, deals: int) -> Stopped:
 
 
 def _weigh(rule: Precision | Test, cell: int, players: int, values: npt.NDArray[np.float64], most: int) -> CellEvidence:
-    if not len(values):  # a strategy failed in every deal
+    if not len(values):  # in every deal a strategy failed, or no probed round was reached
         return CellEvidence(cell=cell, verdict="undecided")
     verdict: Literal["precise", "above", "below", "within", "undecided"]
-    is_test = isinstance(rule, Test)
-    found = estimate_outcome(values, rule.outcome, level=rule.level, most=most if is_test else None)
+    found = estimate_outcome(values, rule.outcome, level=rule.level, most=most if isinstance(rule, Test) else None)
     if isinstance(rule, Test):
         verdict = judge_interval(found, null=rule.null_at(players), effect=rule.effect)
     else:
