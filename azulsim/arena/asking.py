@@ -14,6 +14,7 @@ from azulsim.engine.move import Move
 from azulsim.engine.record import GAME
 from azulsim.engine.table import play
 from azulsim.errors import StrategyError
+from azulsim.notation.words import make_printable
 from azulsim.registry import make_strategy
 from azulsim.strategy import Strategy
 from azulsim.strategy.definition import Speed
@@ -94,8 +95,7 @@ def check_index(index: Any, n: int) -> int:
 
 def one_line(error: BaseException) -> str:
     try:
-        text = " ".join(str(error).split()).encode(errors="backslashreplace").decode()
-        text = "".join(letter if letter.isprintable() else "?" for letter in text)  # no escapes for a terminal
+        text = make_printable(" ".join(str(error).split()).encode(errors="backslashreplace").decode())
     except Exception:  # an author's own error may not even have a text
         text = "(no text)"
     return text if isinstance(error, StrategyError) else f"{type(error).__name__}: {text}"

@@ -194,9 +194,11 @@ def make_failed(
     ----------
     game, live : GAME, LIVE
         What is known of where it was.
+    kind, message
+        As in its row of the failures table.
     suspects
-        Players who may have crashed the process. If the one to move is none of them, a crash is that of the one who
-        moved last, since what a strategy does to a process may come out later.
+        Places in the line-up of those who may have crashed the process. If the one to move is none of them, a crash is
+        that of the one who moved last, since what a strategy does to a process may come out later.
     """
     deal, seating = divmod(number, len(block.seatings))
     seat = min(find_seat(game, block.players), block.players - 1)  # whatever a crash has left in memory

@@ -266,9 +266,15 @@ def _show_judgement(run: Run, looks: figures.Looks) -> Section:
     signs, losses = metrics.decision_signs(run), metrics.decision_losses(run)
     shown = say.keep_first_rules(signs)
     shown = shown[(shown["outcome"] == "margin") & (shown["noise"] == "corrected")]
-    costs = Table("losses", "What the strategy loses by deciding as it does",  losses,
-                  "Low: one half of the continuations chooses, the other values, so that noise gains nothing. High: "
-                  f"all do both, which noise inflates. {say.CAPTION}", LABELS, signed=True)  # fmt: skip
+    costs = Table(
+        "losses",
+        "What the strategy loses by deciding as it does",
+        losses,
+        "Low: one half of the continuations chooses, the other values, so that noise gains nothing. High: all do both, "
+        f"which noise inflates. {say.CAPTION}",
+        LABELS,
+        signed=True,
+    )
     if shown.empty:
         reason = "Each decision is continued once. How often taking is right can be told from two continuations on."
         return Section("What deciding wrong costs", (reason,), (costs,))

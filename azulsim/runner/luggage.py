@@ -47,6 +47,9 @@ def hash_package() -> str:
     return digest.hexdigest()
 
 
+hash_package()  # taken when the source is imported: what is played is not that of files edited since
+
+
 def unpack(luggage: Mapping[str, Luggage], folder: Path) -> dict[str, str]:
     """Write files into a folder, each into one named by its hash, and return by which names they are found there."""
     names = {}

@@ -30,6 +30,7 @@ from azulsim import arena
 from azulsim.arena import Pulse, Tables, describe_timeout
 from azulsim.errors import AzulsimError, RunError
 from azulsim.log import Commit
+from azulsim.notation.words import make_printable
 from azulsim.runner.child import Answer, Job
 from azulsim.runner.tasks import Task, find_suspects, name_suspects
 
@@ -79,7 +80,7 @@ class Writing:
 
 def _show(line: bytes, most: int) -> str:
     """Return the beginning of a line as text that harms no terminal and no log file."""
-    text = "".join(c if c.isprintable() else "?" for c in line.decode("ascii", "backslashreplace").strip())
+    text = make_printable(line.decode("ascii", "backslashreplace").strip())
     return text if len(text) <= most else f"{text[:most]}..."
 
 
