@@ -234,9 +234,7 @@ def forecast(
     tried = {drawn[number].index: (values[number], n_played) for number, n_played in sorted(played.items())}
     for index, (found_there, n_played) in tried.items():
         if len(found_there) < 2:
-            unreached = (
-                "no probed round was reached in the others, " if outcome.startswith(TEMPO) and n_played > 1 else ""
-            )
+            unreached = "no probed round was reached in the others, " if len(found_there) < n_played else ""
             raise RunError(
                 f"{where or experiment.name}: the pilot has no two deals of cell {index} that count, of {n_played:,}; "
                 f"{failures or f'{unreached}it needs more deals'}"

@@ -23,7 +23,7 @@ from azulsim.errors import InputError
 from azulsim.log.manifest import Cell, Commit, Manifest, OutcomeName, Part, Shard, dump_json, table_path
 from azulsim.log.outcomes import sum_outcome
 from azulsim.log.store import is_store, list_folder, make_folder, put_file, put_whole, sync_files
-from azulsim.schema import FAILURES, NOT_LOGGED, TABLES, Column, Depth, Table, stored_at
+from azulsim.schema import FAILURES, GAMES, NOT_LOGGED, PROBES, TABLES, Column, Depth, Table, stored_at
 
 Array = npt.NDArray[Any]
 
@@ -122,15 +122,15 @@ def write_shard(
     RunError
         If the disk is full or cannot be written; the shard then has no commit marker and does not count.
     """
-    stored = stored_at(depth, is_probed=is_probed)
-    columns = {table.name: _split_columns(tables[table.name]) for table in stored}
-    parts = {
-        table.name: _write_table(table_path(folder, table.name, shard.name), table, columns[table.name], specs)
-        for table in stored
-    }
+    parts, kept = {}, {}
+    for table in stored_at(depth, is_probed=is_probed):
+        columns = _split_columns(tables[table.name])
+        parts[table.name] = _write_table(table_path(folder, table.name, shard.name), table, columns, specs)
+        if table in (GAMES, PROBES):  # moves are many, and nothing is summed over them
+            kept[table.name] = columns
     if failures:
         parts["failures"] = _write_failures(table_path(folder, "failures", shard.name), failures)
-    games = columns["games"]
+    games = kept["games"]
     players = int(games["players"][0]) if len(games["players"]) else 1
     commit = Commit(
         shard=shard.name,
@@ -142,7 +142,7 @@ def write_shard(
         n_failures=len(failures),
         seconds=round(seconds, 3),
         doubts=tuple(doubts),
-        outcome=sum_outcome(columns, *followed) if followed else None,
+        outcome=sum_outcome(kept, *followed) if followed else None,
         tables=parts,
     )
     if is_marked:
@@ -228,7 +228,7 @@ def describe_environment() -> dict[str, Any]:
 
 def _write_table(path: Path, table: Table, columns: Mapping[str, Array], specs: Sequence[str]) -> Part:
     arrays = [_to_arrow(column, columns[column.name], specs) for column in table.columns]
-    # Columns that are said to have no nulls, and batches larger than the usual 1,024 values, save a quarter of the time.
+    # Columns said to have no nulls, and batches larger than the usual 1,024 values, save a quarter of the time.
     fields = [
         pa.field(column.name, array.type, nullable=column.is_optional)
         for column, array in zip(table.columns, arrays, strict=True)
