@@ -4,8 +4,10 @@ from typing import Any
 
 from azulsim.strategy import Move, strategy, where
 from azulsim.strategy.toolbox import (
+    as_record,
     best_rival,
     best_space,
+    best_space_if_tiled,
     color_of_line,
     compiled,
     count_color,
@@ -13,16 +15,12 @@ from azulsim.strategy.toolbox import (
     count_in_line,
     count_on_table,
     count_row,
-    count_source,
     end_round,
     is_round_over,
-    marker_holder,
     mover,
-    penalty_of,
     score_if_tiled,
     score_of,
     standing_of,
-    tile_lines,
 )
 
 
@@ -47,32 +45,32 @@ def ludometer_greedy(move: Move, position: Any) -> float:
 def ludometer(move: Move, position: Any) -> float:
     """Judge the position after the move: points, floor line, marker, unfinished lines, progress of the wall, denial.
 
-    The rival is the other player with the highest score. After the last move of a round, on the tiled board, tiles are
-    thought to come for every line, since the next deal is not known; on walls with a choice an unfinished line leads
-    where its tile would score most.
+    The rival is the other player with the highest score; within a round it leaves the choice alone, and is left out.
+    After the last move of a round, on the tiled board, tiles are thought to come for every line, since the next deal is
+    not known; on walls with a choice an unfinished line leads where its tile would score most.
 
     Source: RemiFabre/ludometer, "heuristic", made for two players. Bad at: more players, and plans beyond the round.
     """
+    if move.left == 0:
+        return _judge_round(as_record(position))
+    value = move.points - 1.6 * move.penalty + 1.4 * move.marker - 0.45 * move.largest_left
+    # what all moves share is left out; of the squares of tiles a row, column and color, one more tile adds 2 n + 1
+    progress = 0.35 * (2 * move.row_tiles + 1) + 0.55 * (2 * move.column_tiles + 1) + 0.30 * (2 * move.color_tiles + 1)
+    value += progress * move.completes * (move.column > 0)
+    return value + _judge_lines(position, mover(position), True)
+
+
+@compiled(key=None)
+def _judge_round(position: Any) -> float:
+    """Return the value of the tiled board after the last move of a round."""
     seat = mover(position)
-    is_last = is_round_over(position)
-    is_over = end_round(position) if is_last else False
+    is_over = end_round(position)
     rival = best_rival(position, seat)
     score, others = float(score_of(position, seat)), float(score_of(position, rival))
     if is_over:
         mine, theirs = standing_of(position, seat), standing_of(position, rival)
         return 200.0 * ((mine > theirs) - (mine < theirs)) + score - others
-    value = score - 0.6 * others
-    if not is_last:
-        value += tile_lines(position, seat) - 1.6 * penalty_of(position, seat)
-        value += 1.4 * (marker_holder(position) == seat) - 0.45 * _largest_group(position)
-    for line in range(2, 6):
-        tiles = count_in_line(position, seat, line)
-        if tiles > 0:
-            supply = 1.0
-            if not is_last:
-                supply = min(1.0, count_on_table(position, color_of_line(position, seat, line)) / (line - tiles))
-            promise = best_space(position, seat, line)[1] * tiles / line
-            value += 0.85 * promise * (0.35 + 0.65 * supply) - 0.30 * tiles * (1.0 - supply)
+    value = score - 0.6 * others + _judge_lines(position, seat, False)
     for i in range(5):
         value += 0.35 * count_row(position, seat, i + 1) ** 2
         value += 0.55 * count_column(position, seat, i + 1) ** 2
@@ -80,14 +78,19 @@ def ludometer(move: Move, position: Any) -> float:
     return value
 
 
-@compiled(key=None)
-def _largest_group(position: Any) -> int:
-    """Return the most tiles of one color in one place."""
-    most = 0
-    for source in range(position.n_displays + 1):
-        for color in range(5):
-            most = max(most, count_source(position, source, color))
-    return most
+@compiled(key=None, is_inlined=True)
+def _judge_lines(position: Any, seat: int, is_supply_known: bool) -> float:
+    """Return the value of the unfinished lines."""
+    value = 0.0
+    for line in range(2, 6):
+        tiles = count_in_line(position, seat, line)
+        if 0 < tiles < line:
+            supply = 1.0
+            if is_supply_known:
+                supply = min(1.0, count_on_table(position, color_of_line(position, seat, line)) / (line - tiles))
+            promise = best_space_if_tiled(position, seat, line)[1] * tiles / line
+            value += 0.85 * promise * (0.35 + 0.65 * supply) - 0.30 * tiles * (1.0 - supply)
+    return value
 
 
 @strategy

@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 from azulsim.engine.compiling import compiled, copy_record, make_record, reserve_record, widen
-from azulsim.engine.core import foresee, play, tiling_points
-from azulsim.engine.foreseen import STATE, as_record, make_foreseen
+from azulsim.engine.core import foresee, play
+from azulsim.engine.foreseen import (
+    STATE,
+    Known,
+    as_record,
+    make_foreseen,
+    mover,
+    points_of_lines,
+    tiled_wall,
+    tiles_on_table,
+)
 from azulsim.engine.record import GAME
 from azulsim.game import Game
 from azulsim.rules import MAX_DISPLAYS, MAX_PLAYERS, Rules
@@ -41,14 +50,18 @@ def compare(game: Any, code: Any) -> Any:
     after = copy_record(game)
     play(after, code)
     seat = game.seat
-    points = tiling_points(widen(after.wall[seat]), widen(after.full[seat]), widen(after.colors[seat]))
-    position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, points, foresee(game, code))
+    known = Known(points_of_lines(after, seat), tiled_wall(after, seat), tiles_on_table(after))
+    position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, known, foresee(game, code))
     played, seen = digest(after), digest(position)
     for seat in range(game.players):
         seen += score_if_tiled(position, seat) - score_if_tiled(after, seat)
         seen += penalty_of(position, seat) - penalty_of(after, seat)
+        seen += tiled_wall(position, seat) - tiled_wall(after, seat)
+    seen += mover(position) - game.seat + tiles_on_table(position) - tiles_on_table(after)
     as_record(position)
     settled = digest(position) + score_if_tiled(position, seat) - score_if_tiled(after, seat)
+    settled += tiled_wall(position, seat) - tiled_wall(after, seat)
+    settled += mover(position) - game.seat + tiles_on_table(position) - tiles_on_table(after)
     end_round(after)
     end_round(position)
     return played, seen, settled, digest(after), digest(position)

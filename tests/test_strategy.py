@@ -116,8 +116,8 @@ def wide(move: Any) -> Any:
         - move.overflow * 0.31 - move.marker * 0.37 + move.completes * 0.41 + move.gain * 0.43 + move.points * 0.47
         - move.penalty * 0.53 + move.before * 0.059 - move.missing * 0.61 + move.column * 0.067
         + move.row_tiles * 0.71 + move.column_tiles * 0.73 + move.color_tiles * 0.79 + move.across * 0.083
-        + move.down * 0.089 - move.to_center * 0.097 + move.left * 0.0101 - move.floor * 0.103
-        + move.rival_row * move.placed * 0.107 - move.round * move.line * 0.0109
+        + move.down * 0.089 - move.to_center * 0.097 + move.left * 0.0101 - move.largest_left * 0.0107
+        - move.floor * 0.103 + move.rival_row * move.placed * 0.107 - move.round * move.line * 0.0109
     )  # fmt: skip
 
 
@@ -489,6 +489,7 @@ def expected_move(game: Reference, move: ReferenceMove) -> Move:
         down=down,
         to_center=len(on_table[move.source]) - taken if move.source else 0,
         left=sum(map(len, on_table)) - taken,
+        largest_left=count_largest_left(game, move),
         floor=facts.floor,
         rival_row=max(rivals),
         round=game.round,
@@ -496,6 +497,15 @@ def expected_move(game: Reference, move: ReferenceMove) -> Move:
         jokers=0,
         denial=game.denial(move),
     )
+
+
+def count_largest_left(game: Reference, move: ReferenceMove) -> int:
+    """The largest group of one color in one place, once the move has been played."""
+    places = [list(game.table.center), *(list(tiles) for tiles in game.table.displays)]
+    others = [tile for tile in places[move.source] if tile != move.color]
+    places[move.source] = []
+    places[0] += others
+    return max((count for tiles in places for count in Counter(tiles).values()), default=0)
 
 
 def expected_view(game: Reference) -> dict[str, Any]:

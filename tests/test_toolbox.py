@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from azulsim.engine.move import MOVE
+from azulsim.engine.record import ALLOWED
+from azulsim.engine.table import allow_all, fill_moves
 from azulsim.game import Game
 from azulsim.rules import VARIANTS, Rules
 from azulsim.strategy import toolbox
@@ -68,6 +71,40 @@ def test_the_best_space_is_where_a_line_alone_would_score_most(name: str) -> Non
                     assert [c for c in range(1, 6) if has[c - 1] != had[c - 1]] == ([column] if column else [])
                     checked += 1
     assert checked > 50
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_best_space_if_tiled_is_the_best_space_once_the_lines_are(name: str) -> None:
+    moved = 0
+    for game in play_randomly(RULES[name], 2, seed=9):
+        for seat, line in product(range(2), range(1, 6)):
+            position, tiled = copy_position(game), copy_position(game)
+            toolbox.tile_lines(tiled, seat)
+            if 0 < toolbox.count_in_line(position, seat, line) < line:
+                space = toolbox.best_space_if_tiled(position, seat, line)
+                assert space == toolbox.best_space(tiled, seat, line)
+                assert position == copy_position(game)
+                moved += space != toolbox.best_space(position, seat, line)
+    assert moved > 3
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_what_a_move_leaves_is_what_lies_there_after_it(name: str) -> None:
+    """The fields of `Move` that look at the table, against the table."""
+    moves = np.zeros(toolbox.MAX_LEGAL, MOVE)
+    sizes = set()
+    for game in play_randomly(RULES[name], 3, seed=13):
+        position, allowed = copy_position(game), np.zeros(1, ALLOWED)[0]
+        allow_all(position, allowed)
+        for move in moves[: fill_moves(position, allowed, moves)]:
+            after = copy_position(game)
+            toolbox.play(after, move["code"])
+            lanes = [[toolbox.count_source(after, source, c) for c in range(6)] for source in range(10)]
+            assert move["left"] == np.sum(lanes)
+            assert move["largest_left"] == np.max(np.array(lanes)[:, :5])
+            assert [toolbox.count_on_table(after, c) for c in range(6)] == np.sum(lanes, axis=0).tolist()
+            sizes.add(int(move["largest_left"]))
+    assert len(sizes) > 4
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])

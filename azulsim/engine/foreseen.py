@@ -3,13 +3,16 @@
 Compiled code reads a `Foreseen` as it reads a game (`azulsim.engine.record.GAME`), field by field: what the move
 changes (`core.foresee`) stands beside the game before it. Whatever changes a position asks `as_record` for it first:
 only then is the game copied and the move played, and from then on the copy is what is read. On the printed wall only.
+
+What was worked out once for all moves of a decision is not worked out again (`Known`): the functions `mover`,
+`points_of_lines`, `tiled_wall` and `tiles_on_table` read it here and count on a game.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -18,6 +21,7 @@ from numba.extending import intrinsic, make_attribute_wrapper, models, overload,
 
 from azulsim.engine.compiling import compiled, copy_into, widen
 from azulsim.engine.core import play, tiling_points
+from azulsim.engine.moves import sum_table, wall_when_tiled
 from azulsim.engine.record import GAME
 
 STATE = np.dtype([("is_played", "i1")])
@@ -30,19 +34,30 @@ ABSENT = ("is_general", "joker_mask")
 """Fields that are 0 on the printed wall, said to the compiler, which then drops all code for other walls and jokers."""
 
 
+class Known(NamedTuple):
+    """What is known of the position after a move."""
+
+    points: Any
+    """What the mover's complete lines bring if they are tiled now."""
+    wall: Any
+    """The mover's wall with its complete lines tiled."""
+    table: Any
+    """All tiles on the table, in color lanes."""
+
+
 class Foreseen(types.Type):  # type: ignore[misc]
     """The type of the position after a move.
 
     Parameters
     ----------
-    game, state, change : numba.types.Type
-        Of the game before the move, of `STATE`, and of what the move changes.
+    game, state, known, change : numba.types.Type
+        Of the game before the move, of `STATE`, of `Known`, and of what the move changes.
     """
 
-    def __init__(self, game: Any, state: Any, change: Any) -> None:
-        numbers = [("code", types.int64), ("points", types.int64)]
-        self.members = [("game", game), ("copy", game), ("state", state), *numbers, ("change", change)]
-        super().__init__(f"Foreseen({game}, {state}, {change})")
+    def __init__(self, game: Any, state: Any, known: Any, change: Any) -> None:
+        kinds = (game, game, state, types.int64, known, change)
+        self.members = [*zip(("game", "copy", "state", "code", "known", "change"), kinds, strict=True)]
+        super().__init__(f"Foreseen({game}, {state}, {known}, {change})")
 
 
 class Patched(types.Type):  # type: ignore[misc]
@@ -55,7 +70,7 @@ class Patched(types.Type):  # type: ignore[misc]
 
 
 for _kind, _members in (
-    (Foreseen, ("game", "copy", "state", "code", "points", "change")),
+    (Foreseen, ("game", "copy", "state", "code", "known", "change")),
     (Patched, ("base", "index", "value")),
 ):
 
@@ -81,7 +96,7 @@ def _build(kind: Any, *signature: Any) -> Any:
 
 
 @intrinsic
-def make_foreseen(typingctx: Any, game: Any, copy: Any, state: Any, code: Any, points: Any, change: Any) -> Any:
+def make_foreseen(typingctx: Any, game: Any, copy: Any, state: Any, code: Any, known: Any, change: Any) -> Any:
     """Return the position after a move; only an intrinsic may return records inside of something else.
 
     Parameters
@@ -92,12 +107,11 @@ def make_foreseen(typingctx: Any, game: Any, copy: Any, state: Any, code: Any, p
         Memory for the position, should it have to be played.
     state : STATE
         Its `is_played` must be 0.
-    points : int64
-        What the mover's complete lines bring after the move, if they are tiled now.
+    known : Known
     change : Change
         What `core.foresee` says of the move.
     """
-    return _build(Foreseen(game, state, change), game, copy, state, types.int64, types.int64, change)
+    return _build(Foreseen(game, state, known, change), game, copy, state, types.int64, known, change)
 
 
 @intrinsic
@@ -108,7 +122,11 @@ def patch(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
 
 
 def as_record(position: Any) -> Any:
-    """Return a position as a game record, which may be changed if the position may be."""
+    """Return a position as a game record, which may be changed if the position may be.
+
+    What a score seldom needs is best asked of that, in a function of its own: one that takes a foreseen position is
+    given all of it, and what goes into that is worked out for every move.
+    """
     return position
 
 
@@ -128,14 +146,51 @@ def _as_record(position: Any) -> Any:
 
 
 @compiled
+def _seat_before(position: Any) -> int:
+    return widen(position.seat) - 1 if position.seat > 0 else widen(position.players) - 1
+
+
+@compiled
 def _count_points(position: Any, seat: Any) -> int:
     wall, full, colors = widen(position.wall[seat]), widen(position.full[seat]), widen(position.colors[seat])
     return widen(tiling_points(wall, full, colors))
 
 
+@compiled
+def _tile(position: Any, seat: Any) -> int:
+    wall, full, colors = widen(position.wall[seat]), widen(position.full[seat]), widen(position.colors[seat])
+    return widen(wall_when_tiled(wall, full, colors))
+
+
+def mover(position: Any) -> int:
+    """Return the seat that made the last move of this round."""
+    return _seat_before(position)
+
+
 def points_of_lines(position: Any, seat: Any) -> int:
     """Return the points that a seat's complete lines bring if they are tiled now, on the printed wall."""
     return _count_points(position, seat)
+
+
+def tiled_wall(position: Any, seat: Any) -> int:
+    """Return a seat's wall with its complete lines tiled, on the printed wall."""
+    return _tile(position, seat)
+
+
+def tiles_on_table(position: Any) -> int:
+    """Return all tiles on the table, in color lanes."""
+    return sum_table(position)
+
+
+@overload(mover, jit_options={"forceinline": True})
+def _mover(position: Any) -> Any:
+    def counted(position: Any) -> Any:
+        return _seat_before(position)
+
+    def known(position: Any) -> Any:
+        return _seat_before(position) if position._state.is_played else position._change.mover
+
+    return known if isinstance(position, Foreseen) else counted
 
 
 @overload(points_of_lines, jit_options={"forceinline": True})
@@ -145,8 +200,32 @@ def _points_of_lines(position: Any, seat: Any) -> Any:
 
     def known(position: Any, seat: Any) -> Any:
         if seat == position._change.mover and not position._state.is_played:
-            return position._points
+            return position._known.points
         return _count_points(position, seat)
+
+    return known if isinstance(position, Foreseen) else counted
+
+
+@overload(tiled_wall, jit_options={"forceinline": True})
+def _tiled_wall(position: Any, seat: Any) -> Any:
+    def counted(position: Any, seat: Any) -> Any:
+        return _tile(position, seat)
+
+    def known(position: Any, seat: Any) -> Any:
+        if seat == position._change.mover and not position._state.is_played:
+            return position._known.wall
+        return _tile(position, seat)
+
+    return known if isinstance(position, Foreseen) else counted
+
+
+@overload(tiles_on_table, jit_options={"forceinline": True})
+def _tiles_on_table(position: Any) -> Any:
+    def counted(position: Any) -> Any:
+        return sum_table(position)
+
+    def known(position: Any) -> Any:
+        return sum_table(position) if position._state.is_played else position._known.table
 
     return known if isinstance(position, Foreseen) else counted
 

@@ -29,7 +29,16 @@ from azulsim.engine.core import (
     run_points,
 )
 from azulsim.engine.move import Move
-from azulsim.engine.moves import count_left, lines_of, longest_rival_row, make_code, sources_of, take_index
+from azulsim.engine.moves import (
+    find_largest,
+    largest_left,
+    lines_of,
+    longest_rival_row,
+    make_code,
+    sources_of,
+    sum_table,
+    take_index,
+)
 from azulsim.engine.moves import nth_move as nth_without_jokers
 from azulsim.engine.record import (
     ALL_LANES,
@@ -477,7 +486,10 @@ class Before(NamedTuple):
     penalty: int
     marker: int
     """1 while the marker lies in the center."""
-    left: int
+    table: int
+    """All tiles on the table, in color lanes."""
+    largest: Any
+    """The `moves.find_largest` of the displays."""
     rival_row: int
 
 
@@ -565,7 +577,8 @@ def look(game: Any) -> Any:
         fallen,
         floor_penalty(game, fallen + spilled),
         widen(game.holder < 0),
-        count_left(game),
+        sum_table(game),
+        find_largest(game),
         longest_rival_row(game, seat),
     )
 
@@ -728,6 +741,7 @@ def describe(game: Any, now: Any, target: Any, take: Any, denied: Any, code: Any
     earned, spilled = (target.points, target.spilled) if completes else (0, now.spilled)
     fallen = now.fallen + marker * game.marker_space + overflow + spilled
     penalty = floor_penalty(game, fallen) - now.penalty + marker * game.marker_price
+    others = game.sources[source] - (take.n_color << (8 * color))
     return Move(
         source,
         color,
@@ -749,7 +763,8 @@ def describe(game: Any, now: Any, target: Any, take: Any, denied: Any, code: Any
         target.space.across,
         target.space.down,
         0 if source == 0 else count_tiles(game.sources[source]) - tiles,
-        now.left - tiles,
+        count_tiles(now.table) - tiles,
+        largest_left(game, now.largest, source, others),
         min(now.fallen, widen(game.n_floor)),
         now.rival_row,
         widen(game.round),

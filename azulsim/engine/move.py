@@ -59,6 +59,8 @@ class Move(NamedTuple):
     """Tiles of other colors that the move pushes to the center."""
     left: float
     """Tiles left on the table after the move, all displays and the center."""
+    largest_left: float
+    """The most tiles of one color that lie in one place after the move, for the next player to take at once."""
     floor: float
     """Floor spaces occupied before the move."""
     rival_row: float

@@ -166,9 +166,20 @@ class _Before(NamedTuple):
     """1 while the marker lies in the center."""
     marker_space: int
     marker_price: int
-    left: int
+    table: int
+    """All tiles on the table, in color lanes."""
+    largest: Any
+    """The `_Largest` of the displays."""
     rival_row: int
     round: int
+
+
+class _Largest(NamedTuple):
+    """The most tiles of one color that lie on one display, and on a display other than that."""
+
+    display: int
+    tiles: int
+    elsewhere: int
 
 
 class _Target(NamedTuple):
@@ -195,12 +206,38 @@ def wall_when_tiled(wall: Any, full: Any, colors: Any) -> Any:
 
 
 @compiled
-def count_left(game: Any) -> Any:
-    """Return the tiles on the table."""
-    left = 0
-    for source in range(game.n_displays + 1):
-        left += count_tiles(game.sources[source])
-    return left
+def sum_table(position: Any) -> Any:
+    """Return the tiles on the table, all displays and the center, in color lanes."""
+    table = position.sources[0]
+    for source in range(1, position.n_displays + 1):
+        table += position.sources[source]
+    return table
+
+
+@compiled(is_inlined=True)
+def find_largest(game: Any) -> Any:
+    """Return what `largest_left` needs to know of the displays."""
+    display = most = elsewhere = 0
+    for source in range(1, game.n_displays + 1):
+        tiles = _largest_lane(game.sources[source])
+        elsewhere = max(elsewhere, min(most, tiles))
+        display, most = (source, tiles) if tiles > most else (display, most)
+    return _Largest(display, most, elsewhere)
+
+
+@compiled(is_inlined=True)
+def largest_left(game: Any, largest: Any, source: Any, others: Any) -> Any:
+    """Return the most tiles of one color in one place, once a source is taken from and `others` are left of it."""
+    center = others if source == 0 else game.sources[0] + others
+    on_displays = largest.elsewhere if source == largest.display else largest.tiles
+    return max(widen(on_displays), _largest_lane(center))
+
+
+@compiled(is_inlined=True)
+def _largest_lane(lanes: Any) -> Any:
+    """Return the most tiles of one color, jokers not counted, in a word of color lanes."""
+    most = max(lane(lanes, 0), lane(lanes, 1))
+    return max(max(most, lane(lanes, 2)), max(lane(lanes, 3), lane(lanes, 4)))
 
 
 @compiled
@@ -235,13 +272,14 @@ def look(game: Any, allowed: Any) -> Any:
         widen(game.holder < 0),
         game.marker_space if game.holder < 0 else 0,
         game.marker_price if game.holder < 0 else 0,
-        count_left(game),
+        sum_table(game),
+        find_largest(game),
         longest_rival_row(game, seat),
         widen(game.round),
     )
 
 
-@compiled
+@compiled(is_inlined=True)
 def look_at_target(now: Any, color: Any, line: Any) -> Any:
     """Return what holds for all moves of one color to one line (0 = floor)."""
     color_tiles = popcount(now.wall & diagonal_of(color))
@@ -293,7 +331,7 @@ def is_completing(game: Any, target: Any, source: Any, color: Any, line: Any) ->
     return line > 0 and lane(game.sources[source], color) >= target.room
 
 
-@compiled
+@compiled(is_inlined=True)
 def describe(game: Any, now: Any, target: Any, points: Any, denied: Any, source: Any, color: Any, line: Any) -> Any:
     """Return the fields of `Move`, as integers.
 
@@ -329,7 +367,8 @@ def describe(game: Any, now: Any, target: Any, points: Any, denied: Any, source:
         target.across,
         target.down,
         0 if source == 0 else count_tiles(table) - tiles,
-        now.left - tiles,
+        count_tiles(now.table) - tiles,
+        largest_left(game, now.largest, source, table - (tiles << (8 * color))),
         min(now.fallen, widen(game.n_floor)),
         now.rival_row,
         now.round,
@@ -392,6 +431,7 @@ def write_move(record: Any, code: Any, move: Any) -> None:
     record.down = move.down
     record.to_center = move.to_center
     record.left = move.left
+    record.largest_left = move.largest_left
     record.floor = move.floor
     record.rival_row = move.rival_row
     record.round = move.round

@@ -27,7 +27,7 @@ from azulsim.engine.compiling import (
 )
 from azulsim.engine.core import column_bits, foresee, play, run_across, run_down
 from azulsim.engine.denial import find_denials
-from azulsim.engine.foreseen import STATE, make_foreseen
+from azulsim.engine.foreseen import STATE, Known, make_foreseen
 from azulsim.engine.general import NO_TARGET
 from azulsim.engine.move import Move, Spot
 from azulsim.engine.moves import (
@@ -90,6 +90,7 @@ def as_floats(move: Any) -> Any:
         float(move.down),
         float(move.to_center),
         float(move.left),
+        float(move.largest_left),
         float(move.floor),
         float(move.rival_row),
         float(move.round),
@@ -224,8 +225,13 @@ def _make_foreseen_value(score: Callable[..., float]) -> Any:
     @compiled(key=None, is_inlined=True)
     def value_of(game: Any, now: Any, move: Any, code: Any, params: Any) -> Any:
         assume(game.is_general == 0)
-        points = now.base_points + np.int64(move.points)
-        position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, points, foresee(game, code))
+        space = max(0, 5 * widen(move.line) + widen(move.column) - 6)
+        known = Known(
+            now.base_points + widen(move.points),
+            now.wall | widen(move.completes) << space,
+            now.table - (widen(move.tiles) << (8 * widen(move.color))),
+        )
+        position = make_foreseen(game, reserve_record(GAME), make_record(STATE), code, known, foresee(game, code))
         return 1.0 * inner(move, position, *params)
 
     return value_of

@@ -29,6 +29,7 @@ from azulsim.engine.core import (
     deal,
     floor_penalty,
     lane,
+    points_of_tile,
     run_across,
     run_down,
     run_points,
@@ -36,7 +37,7 @@ from azulsim.engine.core import (
     tiling_points,
 )
 from azulsim.engine.denial import GAINS, NOTHING, displays_in_use, find_gains, gain_of
-from azulsim.engine.foreseen import as_record, points_of_lines
+from azulsim.engine.foreseen import as_record, mover, points_of_lines, tiled_wall, tiles_on_table
 from azulsim.engine.luck import below, derive
 from azulsim.engine.moves import (
     diagonal_of,
@@ -51,10 +52,12 @@ from azulsim.engine.table import count_moves, exact_gain, is_allowed, list_moves
 
 __all__ = [
     "MAX_LEGAL",
+    "as_record",
     "below",
     "best_gain",
     "best_rival",
     "best_space",
+    "best_space_if_tiled",
     "bonus_points",
     "color_of_line",
     "column_of",
@@ -127,12 +130,6 @@ def count_players(position: Any) -> int:
 def seat_to_move(position: Any) -> int:
     """Return the seat to move."""
     return widen(position.seat)
-
-
-@compiled
-def mover(position: Any) -> int:
-    """Return the seat that made the last move of this round."""
-    return widen(position.seat) - 1 if position.seat > 0 else widen(position.players) - 1
 
 
 @compiled
@@ -229,10 +226,7 @@ def count_source(position: Any, source: int, color: int) -> int:
 @compiled
 def count_on_table(position: Any, color: int) -> int:
     """Return the tiles of a color on all displays and in the center."""
-    total = 0
-    for source in range(position.n_displays + 1):
-        total += lane(position.sources[source], color)
-    return total
+    return lane(tiles_on_table(position), color)
 
 
 @compiled
@@ -301,6 +295,19 @@ def best_space(position: Any, seat: int, line: int) -> Any:
     column = widen(column_of(row, (widen(position.colors[seat]) >> (4 * line)) & 15))
     wall |= 1 << (5 * row + column)
     return column + 1, widen(run_points(run_across(wall, row, column), run_down(wall, row, column)))
+
+
+@compiled(is_inlined=True)
+def best_space_if_tiled(position: Any, seat: int, line: int) -> Any:
+    """Return what `best_space` would if all complete lines were tiled, for a line that is not; changes nothing."""
+    if position.is_general:
+        copy = copy_record(as_record(position))
+        tile_lines(copy, seat)
+        return best_space(copy, seat, line)
+    row = line - 1
+    column = widen(column_of(row, (widen(position.colors[seat]) >> (4 * line)) & 15))
+    wall = tiled_wall(position, seat) | 1 << (5 * row + column)
+    return column + 1, widen(points_of_tile(wall, row, column))
 
 
 @compiled
