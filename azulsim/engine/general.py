@@ -24,9 +24,9 @@ from azulsim.engine.core import (
     floor_penalty,
     lane,
     pay_floor,
+    points_of_tile,
     run_across,
     run_down,
-    run_points,
 )
 from azulsim.engine.move import Move
 from azulsim.engine.moves import (
@@ -102,8 +102,8 @@ def find_columns(game: Any, wall: Any, mine: Any, row: Any, kind: Any) -> Any:
 @compiled
 def points_at(game: Any, wall: Any, row: Any, column: Any) -> Any:
     """Return the points of a tile placed on an empty space (from 0), its multiplier included (3.3, 8)."""
-    wall |= 1 << (5 * row + column)
-    return run_points(run_across(wall, row, column), run_down(wall, row, column)) * game.multipliers[5 * row + column]
+    space = 5 * row + column
+    return points_of_tile(wall | 1 << space, row, column) * widen(game.multipliers[np.uint64(space)])
 
 
 @compiled(is_inlined=True)
@@ -114,10 +114,8 @@ def best_column(game: Any, wall: Any, row: Any, columns: Any) -> Any:
         return column, points_at(game, wall, row, column)
     best, chosen = -1, 0
     for column in range(5):  # a loop that surely ends is left out where nobody asks for its result
-        if (columns >> column) & 1:
-            points = points_at(game, wall, row, column)
-            if points > best:
-                best, chosen = points, column
+        points = points_at(game, wall, row, column) if (columns >> column) & 1 else -1
+        best, chosen = (points, column) if points > best else (best, chosen)
     return chosen, best
 
 
@@ -540,12 +538,12 @@ def columns_in_mind(game: Any, seat: Any, wall: Any, kinds: Any, row: Any, kind:
 
 
 @compiled
-def tile_in_mind(game: Any, seat: Any, full: Any, kinds: Any) -> Any:
+def tile_in_mind(game: Any, seat: Any, wall: Any, full: Any, kinds: Any) -> Any:
     """Return (points, spilled tiles, wall) if lines were tiled now, each where it scores most at once.
 
-    This is what exact gain means on a wall with a choice. `full` are the lines, `kinds` theirs as in `kinds_of_lines`.
+    This is what exact gain means on a wall with a choice. `wall` is the seat's, or has lines tiled in mind already;
+    `full` are the lines to tile, `kinds` those of all lines as in `kinds_of_lines`.
     """
-    wall = widen(game.wall[seat])
     points = spilled = 0
     while full:
         line = lowest_bit(full)
@@ -565,7 +563,7 @@ def look(game: Any) -> Any:
     """Return what holds for all moves of the seat to move."""
     seat = widen(game.seat)
     full, kinds, fallen = widen(game.full[seat]), kinds_of_lines(game, seat), widen(game.floor[seat])
-    points, spilled, tiled = tile_in_mind(game, seat, full, kinds)
+    points, spilled, tiled = tile_in_mind(game, seat, widen(game.wall[seat]), full, kinds)
     return Before(
         seat,
         widen(game.counts[seat]),
@@ -617,8 +615,14 @@ def update_target(game: Any, now: Any, target: Any, take: Any, color: Any, line:
         target = look_at_target(game, now, color, line, kind)
     if target.points == UNKNOWN and is_completing(take, line):
         kinds = (now.kinds & ~(15 << (4 * line))) | kind << (4 * line)
-        points, spilled, _ = tile_in_mind(game, now.seat, now.full | 1 << line, kinds)
-        target = Target(kind, target.before, target.color_tiles, target.space, points - now.points, spilled)
+        if now.full >> line == 0:  # complete lines above it are tiled as without it
+            points, spilled, _ = tile_in_mind(game, now.seat, now.tiled, 1 << line, kinds)
+            spilled += now.spilled
+        else:
+            lines, wall = now.full | 1 << line, widen(game.wall[now.seat])
+            points, spilled, _ = tile_in_mind(game, now.seat, wall, lines, kinds)
+            points -= now.points
+        target = Target(kind, target.before, target.color_tiles, target.space, points, spilled)
     return target
 
 

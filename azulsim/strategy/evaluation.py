@@ -272,7 +272,7 @@ def fill_general_board(game: Any, evaluation: Any, seat: Any) -> Any:
     at = _N_BOARDS + seat
     board = evaluation.boards[at]
     counts, full, kinds = widen(game.counts[seat]), widen(game.full[seat]), kinds_of_lines(game, seat)
-    points, spilled, wall = tile_in_mind(game, seat, full, kinds)
+    points, spilled, wall = tile_in_mind(game, seat, widen(game.wall[seat]), full, kinds)
     rows, columns, _ = count_complete(wall)
     promise, complete = promise_of_wall(game, evaluation, wall), 0
     for color in range(5):

@@ -354,7 +354,7 @@ def tile_lines(position: Any, seat: int) -> int:
     jokers = widen(position.line_jokers[seat])
     if position.is_general:
         kinds = _kinds_of_lines(position, seat)
-        points, spilled, wall = _tile_in_mind(position, seat, full, kinds)
+        points, spilled, wall = _tile_in_mind(position, seat, widen(position.wall[seat]), full, kinds)
         position.floor[seat] += spilled
         for color in range(6):
             position.tiles[seat, color] = _tiles_in_mind(position, seat, wall, kinds, color)
