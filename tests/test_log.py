@@ -251,6 +251,10 @@ def damage_manifest(folder: Path, **changes: Any) -> None:
         (lambda folder: (folder / "manifest.json").write_text('{"x": 1}'), "not the manifest of an azulsim run"),
         (lambda folder: damage_manifest(folder, format=99, azulsim="9.0"), "format = 99: made by azulsim 9.0"),
         (lambda folder: damage_manifest(folder, log="all"), r"manifest\.json: log = 'all'"),
+        (
+            lambda folder: damage_manifest(folder, cells=[CELLS[0].model_dump(mode="json")] * 2),
+            "two cells have index 0",
+        ),
         (lambda folder: shutil.rmtree(folder / "commits"), "no finished shard yet"),
         (lambda folder: next((folder / "moves").iterdir()).unlink(), r"moves/c.*\.parquet: missing"),
         (lambda folder: next((folder / "games").iterdir()).write_bytes(b"PAR1"), r"games/c.*\.parquet: has 4 bytes"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from azulsim.config import Frozen, validate
 from azulsim.errors import InputError
@@ -203,6 +203,16 @@ class Manifest(Frozen):
     """Why its games may not come out the same when they are played again; set when it is finished."""
     stopped: Stopped | None = None
     """Why it ended where it did, if it stops by evidence; `cells` and `shards` are then those that were played."""
+
+    @field_validator("cells")
+    @classmethod
+    def _check_cells(cls, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        seen: set[int] = set()
+        for cell in cells:
+            if cell.index in seen:
+                raise ValueError(f"two cells have index {cell.index}")
+            seen.add(cell.index)
+        return cells
 
     @property
     def is_probed(self) -> bool:
