@@ -235,6 +235,28 @@ def test_names_are_never_formulas_of_a_figure(evil: Written) -> None:
     assert text._preprocess_math(text.get_text()) == ("$x$ \\$y$", False)
 
 
+@pytest.mark.parametrize("share_y", [True, False])
+def test_nothing_drawn_is_cut_off_at_the_top(share_y: bool) -> None:
+    """Panels one higher than the other, the highest last: a limit set for the first must not hold for all."""
+    looks = assign_looks(["a"])
+    panels = {}
+    for high in (0.2, 0.9, 0.5):
+        rows = {
+            "spec": "a",
+            "players": [2, 3],
+            "estimate": [high, high / 2],
+            "low": [high - 0.1] * 2,
+            "high": high + 0.05,
+        }
+        panels[f"up to {high}"] = pd.DataFrame({**rows, "unit": "share", "n_clusters": 9})
+    lines = figures.draw_lines(panels, "players", looks, share_y=share_y, from_zero=True)
+    for drawn, scale in ((lines, 1), (figures.draw_distribution(panels, "players", looks), 100)):
+        for axis, frame in zip(drawn.axes, panels.values(), strict=False):
+            bottom, top = axis.get_ylim()
+            assert bottom == 0
+            assert top > scale * frame["estimate"].max()
+
+
 def test_csv_keeps_numbers_and_disarms_text() -> None:
     frame = pd.DataFrame({"=name": ["-1+1", "@x", "ok", " =1"], "value": [-1.5, 2.0, np.nan, 0.0]})
     assert make_csv(frame).decode().splitlines() == ["'=name,value", "'-1+1,-1.5", "'@x,2.0", "ok,", "' =1,0.0"]

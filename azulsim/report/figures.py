@@ -63,10 +63,10 @@ def draw_lines(
             _label_whole_numbers(axis, frame[x], x_names)
             if references and title in references:
                 axis.axhline(references[title], color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-            if from_zero:
-                axis.set_ylim(bottom=0)
             axis.grid(visible=False, axis="x")
             axis.set_xlabel(x_label)
+        for axis in axes if from_zero else ():  # when all is drawn, for a set limit is final and may be shared
+            axis.set_ylim(bottom=0)
         _add_legend(figure, looks, _specs_of(panels.values()), narrow=narrow)
     return figure
 
@@ -177,8 +177,11 @@ def draw_distribution(
     name: str = "spec",
     columns: int = 3,
 ) -> Figure:
-    """Draw shares over bins of `x` (lower edges, `width` wide) as outlined steps, a line an entry of `name`."""
-    figure, axes = make_panels(len(panels), narrow=narrow, height=height, columns=columns, share_x=True)
+    """Draw shares over bins of `x` (lower edges, `width` wide) as outlined steps, a line an entry of `name`.
+
+    Panels are as high as their own shares: one narrow distribution would leave nothing to see of the others.
+    """
+    figure, axes = make_panels(len(panels), narrow=narrow, height=height, columns=columns, share_x=True, share_y=False)
     with mpl.rc_context(RC):
         for axis, (title, frame) in zip(axes, panels.items(), strict=True):
             axis.set_title(clean_label(title, 40))
