@@ -136,7 +136,7 @@ def mechanics_section(run: Run) -> Section:
                 displays * rules.tiles_per_display,
                 5 * rules.n_tiles_of_color(players) + rules.n_jokers(players),
             )
-            rows.append((players, displays, dealt, tiles, round(tiles / dealt, 2)))
+            rows.append((players, displays, dealt, tiles, tiles / dealt))
     columns = ["players", "displays", "tiles a round", "tiles", "rounds until the bag is empty"]
     frame = pd.DataFrame(sorted(set(rows)), columns=columns)
     return Section(

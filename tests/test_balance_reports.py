@@ -121,7 +121,7 @@ def test_luck_tells_what_the_lead_explains_and_how_long_it_takes(real: Run) -> N
 
 def test_player_count_prints_what_the_rules_fix(real: Run) -> None:
     table = frames(make(real, "player_count"))["mechanics"]
-    assert table.to_numpy().tolist() == [[2, 5, 20, 100, "5.00"], [3, 7, 28, 100, "3.57"]]  # type: ignore[attr-defined]
+    assert table.to_numpy().tolist() == [[2, 5, 20, 100, 100 / 20], [3, 7, 28, 100, 100 / 28]]  # type: ignore[attr-defined]
 
 
 def test_pages_of_shallow_runs_say_what_they_can(tmp_path: Path) -> None:
