@@ -10,6 +10,7 @@ from azulsim.strategy.toolbox import (
     best_space_if_tiled,
     color_of_line,
     compiled,
+    copy_record,
     count_color,
     count_column,
     count_in_line,
@@ -21,6 +22,7 @@ from azulsim.strategy.toolbox import (
     score_if_tiled,
     score_of,
     standing_of,
+    tile_lines,
 )
 
 
@@ -53,11 +55,9 @@ def ludometer(move: Move, position: Any) -> float:
     """
     if move.left == 0:
         return _judge_round(as_record(position))
+    seat = mover(position)
     value = move.points - 1.6 * move.penalty + 1.4 * move.marker - 0.45 * move.largest_left
-    # what all moves share is left out; of the squares of tiles a row, column and color, one more tile adds 2 n + 1
-    progress = 0.35 * (2 * move.row_tiles + 1) + 0.55 * (2 * move.column_tiles + 1) + 0.30 * (2 * move.color_tiles + 1)
-    value += progress * move.completes * (move.column > 0)
-    return value + _judge_lines(position, mover(position), True)
+    return value + _judge_lines(position, seat, True) + _judge_progress(move, position, seat)
 
 
 @compiled(key=None)
@@ -70,7 +70,25 @@ def _judge_round(position: Any) -> float:
     if is_over:
         mine, theirs = standing_of(position, seat), standing_of(position, rival)
         return 200.0 * ((mine > theirs) - (mine < theirs)) + score - others
-    value = score - 0.6 * others + _judge_lines(position, seat, False)
+    return score - 0.6 * others + _judge_lines(position, seat, False) + _judge_wall(position, seat)
+
+
+@compiled(key=None, is_inlined=True)
+def _judge_progress(move: Move, position: Any, seat: int) -> float:
+    """Return the value of the wall with complete lines tiled; of the printed wall, what the move adds to it."""
+    if position.is_general:  # a line may move the tiles of others there, and send a joker to the wall
+        tiled = copy_record(as_record(position))
+        tile_lines(tiled, seat)
+        return _judge_wall(tiled, seat)
+    # a square of n tiles grows by 2 n + 1
+    added = 0.35 * (2 * move.row_tiles + 1) + 0.55 * (2 * move.column_tiles + 1) + 0.30 * (2 * move.color_tiles + 1)
+    return added * move.completes
+
+
+@compiled(key=None)
+def _judge_wall(position: Any, seat: int) -> float:
+    """Return the value of the tiles on the wall: the squares of those in a row, a column and of a color."""
+    value = 0.0
     for i in range(5):
         value += 0.35 * count_row(position, seat, i + 1) ** 2
         value += 0.55 * count_column(position, seat, i + 1) ** 2

@@ -24,6 +24,8 @@ from azulsim.engine.record import SEAT
 from azulsim.explain import explain
 from azulsim.game import Game
 from azulsim.registry import make_strategy
+from azulsim.rules import VARIANTS, Rules
+from azulsim.strategy import toolbox
 from azulsim.strategy.toolbox import compiled, run_across, run_down, run_points
 
 COLORS = "BYRKW"
@@ -267,10 +269,10 @@ VALUES = {
 # ---- the comparisons
 
 
-def play_at_random(players: int, seed: int) -> Iterator[Game]:
+def play_at_random(players: int, seed: int, rules: Rules | None = None) -> Iterator[Game]:
     """A game before each of its moves, which mostly go into lines."""
     rng = np.random.default_rng(seed)
-    game = Game(players, seed=seed)
+    game = Game(players, seed=seed, rules=rules or Rules())
     while not game.is_over:
         yield game
         into_lines = [move for move in game.legal_moves() if not move.endswith("-")]
@@ -293,6 +295,46 @@ def test_every_move_is_valued_as_described(name: str, players: int) -> None:
         if name == "ludometer" and len(groups(game)) > 1:
             shared = next(iter(ours.values())) - theirs[next(iter(ours))]
         assert {text: score + shared for text, score in theirs.items()} == pytest.approx(ours, abs=1e-7)
+
+
+def judge_position(position: Any, seat: int) -> float:
+    """What `ludometer` says within a round under any rules, but for the rival: every term of the whole position."""
+    n_sources = int(position["n_displays"]) + 1
+    groups = [toolbox.count_source(position, source, color) for source in range(n_sources) for color in range(5)]
+    tiled = position.copy()
+    value = toolbox.score_of(position, seat) + toolbox.tile_lines(tiled, seat) - 0.45 * max(groups)
+    value += 1.4 * (toolbox.marker_holder(position) == seat) - 1.6 * toolbox.penalty_of(tiled, seat)
+    for line in range(2, 6):
+        n = toolbox.count_in_line(tiled, seat, line)
+        if n > 0:
+            color = toolbox.color_of_line(tiled, seat, line)
+            supply = min(1.0, toolbox.count_on_table(tiled, color) / (line - n))
+            value += 0.85 * toolbox.best_space(tiled, seat, line)[1] * n / line * (0.35 + 0.65 * supply)
+            value -= 0.30 * n * (1 - supply)
+    for i in range(5):
+        value += 0.35 * toolbox.count_row(tiled, seat, i + 1) ** 2
+        value += 0.55 * toolbox.count_column(tiled, seat, i + 1) ** 2
+        value += 0.30 * toolbox.count_color(tiled, seat, i) ** 2
+    return float(value)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_ludometer_values_the_whole_position_under_all_rules(name: str) -> None:
+    """It works out what a move changes; here is what there is after it, up to what all moves share."""
+    seen = 0
+    for ply, game in enumerate(play_at_random(3, seed=4, rules=VARIANTS[name])):
+        if game.placing is not None or ply % 3 or len(groups(game)) == 1:
+            continue
+        theirs = {one.move: one.score for one in explain(game.position(), "ludometer").candidates}
+        ours = {}
+        for code in game._codes():
+            after = game._now.record.copy()[0]
+            if not toolbox.play(after, code):
+                ours[format_code(int(code))] = judge_position(after, game.seat)
+        shared = next(iter(ours.values())) - theirs[next(iter(ours))]
+        assert {text: theirs[text] + shared for text in ours} == pytest.approx(ours, abs=1e-7)
+        seen += len(ours)
+    assert seen > 200
 
 
 @pytest.mark.parametrize("players", [2, 4])
