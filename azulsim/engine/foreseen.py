@@ -193,30 +193,24 @@ def _mover(position: Any) -> Any:
     return known if isinstance(position, Foreseen) else counted
 
 
-@overload(points_of_lines, jit_options={"forceinline": True})
-def _points_of_lines(position: Any, seat: Any) -> Any:
+def _let_know(function: Any, count: Any, name: str) -> None:
+    """Say how a function of the mover is read from the position after a move: off `Known`, unless it was played."""
+
     def counted(position: Any, seat: Any) -> Any:
-        return _count_points(position, seat)
+        return count(position, seat)
 
     def known(position: Any, seat: Any) -> Any:
         if seat == position._change.mover and not position._state.is_played:
-            return position._known.points
-        return _count_points(position, seat)
+            return getattr(position._known, name)
+        return count(position, seat)
 
-    return known if isinstance(position, Foreseen) else counted
+    @overload(function, jit_options={"forceinline": True})
+    def choose(position: Any, seat: Any) -> Any:
+        return known if isinstance(position, Foreseen) else counted
 
 
-@overload(tiled_wall, jit_options={"forceinline": True})
-def _tiled_wall(position: Any, seat: Any) -> Any:
-    def counted(position: Any, seat: Any) -> Any:
-        return _tile(position, seat)
-
-    def known(position: Any, seat: Any) -> Any:
-        if seat == position._change.mover and not position._state.is_played:
-            return position._known.wall
-        return _tile(position, seat)
-
-    return known if isinstance(position, Foreseen) else counted
+_let_know(points_of_lines, _count_points, "points")
+_let_know(tiled_wall, _tile, "wall")
 
 
 @overload(tiles_on_table, jit_options={"forceinline": True})

@@ -30,6 +30,7 @@ from azulsim.engine.core import (
 )
 from azulsim.engine.move import Move
 from azulsim.engine.moves import (
+    Largest,
     find_largest,
     largest_left,
     lines_of,
@@ -486,8 +487,7 @@ class Before(NamedTuple):
     """1 while the marker lies in the center."""
     table: int
     """All tiles on the table, in color lanes."""
-    largest: Any
-    """The `moves.find_largest` of the displays."""
+    largest: Largest
     rival_row: int
 
 

@@ -60,7 +60,7 @@ class Move(NamedTuple):
     left: float
     """Tiles left on the table after the move, all displays and the center."""
     largest_left: float
-    """The most tiles of one color that lie in one place after the move, for the next player to take at once."""
+    """The most tiles of one color, jokers aside, that lie in one place after the move for the next player to take."""
     floor: float
     """Floor spaces occupied before the move."""
     rival_row: float

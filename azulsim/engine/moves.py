@@ -148,6 +148,14 @@ def keep_best(best: Any, key: Any, value: Any, code: Any) -> Any:
     return best
 
 
+class Largest(NamedTuple):
+    """The most tiles of one color that lie on one display, and on a display other than that."""
+
+    display: int
+    tiles: int
+    elsewhere: int
+
+
 class _Before(NamedTuple):
     """What holds for all moves of a seat, computed once a move."""
 
@@ -168,18 +176,9 @@ class _Before(NamedTuple):
     marker_price: int
     table: int
     """All tiles on the table, in color lanes."""
-    largest: Any
-    """The `_Largest` of the displays."""
+    largest: Largest
     rival_row: int
     round: int
-
-
-class _Largest(NamedTuple):
-    """The most tiles of one color that lie on one display, and on a display other than that."""
-
-    display: int
-    tiles: int
-    elsewhere: int
 
 
 class _Target(NamedTuple):
@@ -222,7 +221,7 @@ def find_largest(game: Any) -> Any:
         tiles = _largest_lane(game.sources[source])
         elsewhere = max(elsewhere, min(most, tiles))
         display, most = (source, tiles) if tiles > most else (display, most)
-    return _Largest(display, most, elsewhere)
+    return Largest(display, most, elsewhere)
 
 
 @compiled(is_inlined=True)

@@ -1,8 +1,10 @@
 """What a strategy may call: questions about a position, and the pieces of compiled moves and searches.
 
 A position is a game record (`azulsim.engine.record.GAME`); ask it through these functions, which run in plain Python
-and in compiled code alike. Seats count from 0; sources, lines, rows and columns as on the table: source 0 is the
-center, line 0 the floor line, rows and columns 1 to 5; colors are 0 B, 1 Y, 2 R, 3 K, 4 W, 5 joker.
+and in compiled code alike, but for `copy_record`, `lowest_bit` and `popcount`, which only compiled code can call.
+
+Seats count from 0; sources, lines, rows and columns as on the table: source 0 is the center, line 0 the floor line,
+rows and columns 1 to 5; colors are 0 B, 1 Y, 2 R, 3 K, 4 W, 5 joker.
 
 Everything works under all rules, but for `column_of`, `diagonal_of`, `tiling_points` and `wall_when_tiled`, which know
 the printed wall only, and `lines_of`, `sources_of` and `make_code`, which know no jokers.
@@ -292,9 +294,15 @@ def best_space(position: Any, seat: int, line: int) -> Any:
             return 0, 0
         best, points = _best_column(record, wall, row, columns)
         return widen(best) + 1, widen(points)
+    return _printed_space(position, seat, line, wall)
+
+
+@compiled(is_inlined=True)
+def _printed_space(position: Any, seat: int, line: int, wall: Any) -> Any:
+    """Return (column from 1, points) of the space of a line's color on a printed wall as it lies."""
+    row = line - 1
     column = widen(column_of(row, (widen(position.colors[seat]) >> (4 * line)) & 15))
-    wall |= 1 << (5 * row + column)
-    return column + 1, widen(run_points(run_across(wall, row, column), run_down(wall, row, column)))
+    return column + 1, widen(points_of_tile(wall | 1 << (5 * row + column), row, column))
 
 
 @compiled(is_inlined=True)
@@ -304,10 +312,7 @@ def best_space_if_tiled(position: Any, seat: int, line: int) -> Any:
         copy = copy_record(as_record(position))
         tile_lines(copy, seat)
         return best_space(copy, seat, line)
-    row = line - 1
-    column = widen(column_of(row, (widen(position.colors[seat]) >> (4 * line)) & 15))
-    wall = tiled_wall(position, seat) | 1 << (5 * row + column)
-    return column + 1, widen(points_of_tile(wall, row, column))
+    return _printed_space(position, seat, line, tiled_wall(position, seat))
 
 
 @compiled
