@@ -224,6 +224,12 @@ _KINDS = {
 }
 
 
+def _describe_kind(definition: Definition | Wrapper) -> str:
+    if isinstance(definition, Wrapper):
+        return "wrapper"
+    return "score(move, position, notes)" if definition.prepare else _KINDS[definition.shape]
+
+
 def describe(spec: str, *, project: Path | None = None) -> list[dict[str, Any]]:
     """Say what the parts of a spec are, wrappers first: `spec`, `doc`, `about`, `kind`, `parameters`, `path`.
 
@@ -241,7 +247,7 @@ def describe(spec: str, *, project: Path | None = None) -> list[dict[str, Any]]:
                 "spec": str(Spec(part.name, part.params)),
                 "doc": definition.doc,
                 "about": inspect.getdoc(inspect.getmodule(definition.function)) or "",
-                "kind": "wrapper" if isinstance(definition, Wrapper) else _KINDS[definition.shape],
+                "kind": _describe_kind(definition),
                 "limits": {name: list(limits) for name, limits in definition.limits.items()},
                 "parameters": merge_params(str(part), definition, part.params),
                 "path": str(entry.path),

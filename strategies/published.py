@@ -7,8 +7,8 @@ from azulsim.strategy.toolbox import (
     as_record,
     best_rival,
     best_space,
-    best_space_if_tiled,
     color_of_line,
+    column_of,
     compiled,
     copy_record,
     count_color,
@@ -17,12 +17,17 @@ from azulsim.strategy.toolbox import (
     count_on_table,
     count_row,
     end_round,
+    is_printed,
     is_round_over,
     mover,
+    points_of_tile,
+    run_points,
     score_if_tiled,
     score_of,
+    seat_to_move,
     standing_of,
     tile_lines,
+    tiled_wall,
 )
 
 
@@ -43,8 +48,49 @@ def ludometer_greedy(move: Move, position: Any) -> float:
     return float(score + 100 * (is_over and score > score_of(position, best_rival(position, seat))))
 
 
-@strategy
-def ludometer(move: Move, position: Any) -> float:
+# Where the notes of ludometer lie, and how many there are.
+_OTHERS = 0
+"""By color: what the unfinished lines of all other colors are worth."""
+_OF_COLOR = 5
+"""By color and tiles of it left, 0 to 4: what the lines of that color are worth."""
+_OF_LINE = 30
+"""By line and tiles of its color left: what that line is worth."""
+_NEIGHBOR = 60
+"""By column and row, both from 1: what a tile there adds to the lines whose tiles would touch it in the column."""
+_NOTES = 96
+
+
+def note_lines(position: Any, notes: Any) -> None:
+    """Note what the unfinished lines will be worth, by all that a move may change; on the printed wall.
+
+    More than four tiles of a color are as good as four, the most that such a line needs.
+    """
+    if not is_printed(position):
+        return
+    seat = seat_to_move(position)
+    wall = tiled_wall(position, seat)
+    for line in range(2, 6):
+        tiles = count_in_line(position, seat, line)
+        if 0 < tiles < line:
+            row, color = line - 1, color_of_line(position, seat, line)
+            column, on_table = column_of(row, color), min(4, count_on_table(position, color))
+            filled = wall | 1 << (5 * row + column)
+            points = points_of_tile(filled, row, column)
+            for left in range(5):
+                value = _judge_line(line, tiles, points, left)
+                notes[_OF_LINE + 5 * line + left] = value
+                notes[_OF_COLOR + 5 * color + left] += value
+            value = notes[_OF_LINE + 5 * line + on_table]
+            for other in range(5):
+                if other != color:
+                    notes[_OTHERS + other] += value
+                with_tile = points_of_tile(filled | 1 << (5 * other + column), row, column)
+                added = _judge_line(line, tiles, with_tile, on_table) - value
+                notes[_NEIGHBOR + 6 * (column + 1) + other + 1] += added
+
+
+@strategy(prepare=note_lines, notes=_NOTES)
+def ludometer(move: Move, position: Any, notes: Any) -> float:
     """Judge the position after the move: points, floor line, marker, unfinished lines, progress of the wall, denial.
 
     The rival is the other player with the highest score; within a round it leaves the choice alone, and is left out.
@@ -55,9 +101,19 @@ def ludometer(move: Move, position: Any) -> float:
     """
     if move.left == 0:
         return _judge_round(as_record(position))
-    seat = mover(position)
     value = move.points - 1.6 * move.penalty + 1.4 * move.marker - 0.45 * move.largest_left
-    return value + _judge_lines(position, seat, True) + _judge_progress(move, position, seat)
+    if not is_printed(position):  # a line may move the tiles of others there, and send a joker to the wall
+        return value + _judge_untiled(as_record(position))
+    line, color = int(move.line), int(move.color)
+    left = count_on_table(position, color)
+    of_color, of_line = _OF_COLOR + 5 * color, _OF_LINE + 5 * line
+    value += notes[_OTHERS + color] + notes[of_color + min(left, 4)] - notes[of_line + min(left, 4)]
+    if move.missing > 0:
+        value += _judge_line(move.line, move.before + move.placed, run_points(move.across, move.down), left)
+    if move.completes > 0:  # a square of n tiles grows by 2 n + 1
+        value += 0.35 * (2 * move.row_tiles + 1) + 0.55 * (2 * move.column_tiles + 1)
+        value += 0.30 * (2 * move.color_tiles + 1) + notes[_NEIGHBOR + 6 * int(move.column) + line]
+    return value
 
 
 @compiled(key=None)
@@ -70,45 +126,38 @@ def _judge_round(position: Any) -> float:
     if is_over:
         mine, theirs = standing_of(position, seat), standing_of(position, rival)
         return 200.0 * ((mine > theirs) - (mine < theirs)) + score - others
-    return score - 0.6 * others + _judge_lines(position, seat, False) + _judge_wall(position, seat)
-
-
-@compiled(key=None, is_inlined=True)
-def _judge_progress(move: Move, position: Any, seat: int) -> float:
-    """Return the value of the wall with complete lines tiled; of the printed wall, what the move adds to it."""
-    if position.is_general:  # a line may move the tiles of others there, and send a joker to the wall
-        tiled = copy_record(as_record(position))
-        tile_lines(tiled, seat)
-        return _judge_wall(tiled, seat)
-    # a square of n tiles grows by 2 n + 1
-    added = 0.35 * (2 * move.row_tiles + 1) + 0.55 * (2 * move.column_tiles + 1) + 0.30 * (2 * move.color_tiles + 1)
-    return added * move.completes
+    return score - 0.6 * others + _judge_board(position, seat, False)
 
 
 @compiled(key=None)
-def _judge_wall(position: Any, seat: int) -> float:
-    """Return the value of the tiles on the wall: the squares of those in a row, a column and of a color."""
+def _judge_untiled(position: Any) -> float:
+    """Return the value of wall and unfinished lines within a round, once complete lines are tiled."""
+    tiled, seat = copy_record(position), mover(position)
+    tile_lines(tiled, seat)
+    return _judge_board(tiled, seat, True)
+
+
+@compiled(key=None)
+def _judge_board(position: Any, seat: int, is_supply_known: bool) -> float:
+    """Return the value of a tiled board: tiles in rows, columns and of a color, squared, and unfinished lines."""
     value = 0.0
     for i in range(5):
         value += 0.35 * count_row(position, seat, i + 1) ** 2
         value += 0.55 * count_column(position, seat, i + 1) ** 2
         value += 0.30 * count_color(position, seat, i) ** 2
+    for line in range(2, 6):
+        tiles = count_in_line(position, seat, line)
+        if 0 < tiles < line:
+            left = count_on_table(position, color_of_line(position, seat, line)) if is_supply_known else 4
+            value += _judge_line(line, tiles, best_space(position, seat, line)[1], left)
     return value
 
 
 @compiled(key=None, is_inlined=True)
-def _judge_lines(position: Any, seat: int, is_supply_known: bool) -> float:
-    """Return the value of the unfinished lines."""
-    value = 0.0
-    for line in range(2, 6):
-        tiles = count_in_line(position, seat, line)
-        if 0 < tiles < line:
-            supply = 1.0
-            if is_supply_known:
-                supply = min(1.0, count_on_table(position, color_of_line(position, seat, line)) / (line - tiles))
-            promise = best_space_if_tiled(position, seat, line)[1] * tiles / line
-            value += 0.85 * promise * (0.35 + 0.65 * supply) - 0.30 * tiles * (1.0 - supply)
-    return value
+def _judge_line(line: float, tiles: float, points: float, left: float) -> float:
+    """Return the value of an unfinished line, by the points of its tile and the tiles of its color that are left."""
+    supply = min(1.0, left / (line - tiles))
+    return 0.85 * points * tiles / line * (0.35 + 0.65 * supply) - 0.30 * tiles * (1.0 - supply)
 
 
 @strategy

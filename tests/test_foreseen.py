@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from azulsim.engine.compiling import compiled, copy_record, make_record, reserve_record, widen
-from azulsim.engine.core import foresee, play
+from azulsim.engine.core import foresee, foresee_nothing, play
 from azulsim.engine.foreseen import (
     STATE,
     Known,
@@ -85,3 +85,37 @@ def test_a_foreseen_position_is_the_one_in_which_the_move_was_played(players: in
             game.play(str(rng.choice(game.legal_moves())))
     assert positions > 1000
     assert endings > 500
+
+
+@compiled(key=None)
+def compare_before(game: Any) -> Any:
+    """Digests of a position before any move: the game itself, shown, copied after all, and at the end of the round."""
+    after, seat = copy_record(game), game.seat
+    known = Known(points_of_lines(after, seat), tiled_wall(after, seat), tiles_on_table(after))
+    position = make_foreseen(game, reserve_record(GAME), make_record(STATE), None, known, foresee_nothing(game))
+    seen = digest(position) + mover(position) - mover(after) + tiles_on_table(position) - tiles_on_table(after)
+    for seat in range(game.players):
+        seen += score_if_tiled(position, seat) - score_if_tiled(after, seat)
+        seen += penalty_of(position, seat) - penalty_of(after, seat)
+        seen += tiled_wall(position, seat) - tiled_wall(after, seat)
+    as_record(position)
+    settled = digest(position) + mover(position) - mover(after)
+    end_round(after)
+    end_round(position)
+    return digest(game), seen, settled, digest(after), digest(position)
+
+
+@pytest.mark.parametrize(("players", "rules"), [(2, Rules()), (3, Rules(marker_cost=2))])
+def test_the_position_before_a_move_is_shown_as_it_is(players: int, rules: Rules) -> None:
+    rng = np.random.default_rng(players)
+    endings = 0
+    game = Game(players, rules=rules, seed=5)
+    while not game.is_over:
+        record = game._now.record.copy()
+        before, seen, settled, ended, ended_shown = compare_before(record[0])
+        assert before == seen == settled
+        assert ended == ended_shown
+        assert record == game._now.record
+        endings += ended != before
+        game.play(str(rng.choice(game.legal_moves())))
+    assert endings > 30

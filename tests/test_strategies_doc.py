@@ -133,17 +133,18 @@ def test_the_examples_of_the_document_run(
             names.append(re.findall(r"^def (\w+)", example, re.MULTILINE)[-1])
         else:
             exec(compile(example, str(DOCUMENT), "exec"), {})
-    assert len(names) == 6
+    assert len(names) == 7
     printed = capsys.readouterr()
     assert "over after" in printed.out
     assert "runs" not in printed.err
     entries = {entry.name: entry for entry in list_entries("strategies")}
     definitions = [load_definition(entries[name]) for name in names]
     shapes = [definition.shape for definition in definitions if isinstance(definition, Definition)]
-    assert shapes == ["score", "score_position", "choose", "move", "score"]
-    assert load_definition(entries[names[4]]).place is not None
-    assert isinstance(definitions[5], Wrapper)
-    assert azulsim.play(names[0], f"{names[5]}({names[3]})").is_over
+    assert shapes == ["score", "score_position", "score_position", "choose", "move", "score"]
+    assert load_definition(entries["needy"]).prepare is not None
+    assert load_definition(entries["columns_first"]).place is not None
+    assert isinstance(definitions[6], Wrapper)
+    assert azulsim.play("needy", f"{names[6]}({names[4]})").is_over
 
 
 def write_tables(text: str) -> str:

@@ -73,19 +73,30 @@ def test_the_best_space_is_where_a_line_alone_would_score_most(name: str) -> Non
     assert checked > 50
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_the_best_space_if_tiled_is_the_best_space_once_the_lines_are(name: str) -> None:
-    moved = 0
+@pytest.mark.parametrize("name", ["standard", "price"])
+def test_the_tiled_wall_is_the_wall_once_the_lines_are(name: str) -> None:
+    """And the points of a line's tile on it are those of its best space there."""
+    changed = seen = 0
     for game in play_randomly(RULES[name], 2, seed=9):
         for seat, line in product(range(2), range(1, 6)):
             position, tiled = copy_position(game), copy_position(game)
             toolbox.tile_lines(tiled, seat)
+            wall = toolbox.tiled_wall(position, seat)
+            assert wall == tiled["wall"][seat]
+            changed += wall != position["wall"][seat]
             if 0 < toolbox.count_in_line(position, seat, line) < line:
-                space = toolbox.best_space_if_tiled(position, seat, line)
-                assert space == toolbox.best_space(tiled, seat, line)
-                assert position == copy_position(game)
-                moved += space != toolbox.best_space(position, seat, line)
-    assert moved > 3
+                column = toolbox.column_of(line - 1, toolbox.color_of_line(position, seat, line))
+                filled = wall | 1 << (5 * (line - 1) + column)
+                points = toolbox.points_of_tile(filled, line - 1, column)
+                assert (column + 1, points) == toolbox.best_space(tiled, seat, line)
+                seen += points > 1
+    assert changed > 20
+    assert seen > 10
+
+
+def test_printed_walls_are_told_from_others() -> None:
+    told = {name: toolbox.is_printed(copy_position(Game(2, rules=rules))) for name, rules in RULES.items()}
+    assert [name for name, is_printed in told.items() if is_printed] == ["standard", "price"]
 
 
 @pytest.mark.parametrize("name", RULES)

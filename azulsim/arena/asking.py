@@ -18,7 +18,7 @@ from azulsim.notation.words import make_printable
 from azulsim.registry import make_strategy
 from azulsim.strategy import Strategy
 from azulsim.strategy.definition import Speed
-from azulsim.strategy.parameters import first_telling_line
+from azulsim.strategy.parameters import first_telling_line, own_parameters
 from azulsim.strategy.view import Columns
 
 
@@ -54,12 +54,26 @@ def score_plainly(strategy: Strategy, records: npt.NDArray[Any], game: npt.NDArr
     moves = [Move._make(map(float, record[1:])) for record in records.tolist()]
     if definition.shape == "score":
         return [definition.function(move, **strategy.params) for move in moves]
-    scores = []
+    scores, notes = [], _take_notes(strategy, game)
     for move, code in zip(moves, records["code"].tolist(), strict=True):
-        position = game.view(np.uint8).copy().view(GAME)  # many times faster than copying records
-        play(position[0], code)
-        scores.append(definition.function(move, position[0], **strategy.params))
+        position = _copy(game)
+        play(position, code)
+        scores.append(definition.function(move, position, *notes, **strategy.params))
     return scores
+
+
+def _take_notes(strategy: Strategy, game: npt.NDArray[Any]) -> list[npt.NDArray[np.float64]]:
+    """Return what a score has written down before a decision, if it takes notes."""
+    prepare = strategy.definition.prepare
+    if prepare is None:
+        return []
+    notes = np.zeros(strategy.definition.notes)
+    prepare(_copy(game), notes, **{name: strategy.params[name] for name in own_parameters(prepare)})
+    return [notes]
+
+
+def _copy(game: npt.NDArray[Any]) -> Any:
+    return game.view(np.uint8).copy().view(GAME)[0]  # many times faster than copying records
 
 
 def score_batch(

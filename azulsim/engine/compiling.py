@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -201,6 +201,19 @@ def popcount(typingctx: Any, x: Any) -> Any:
 
 
 @intrinsic
+def largest_byte(typingctx: Any, x: Any) -> Any:
+    """Return the largest of the eight bytes of an int64, each from 0 to 255."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        byte, eight = ir.IntType(8), ir.VectorType(ir.IntType(8), 8)
+        kind = ir.FunctionType(byte, [eight])
+        find = cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.umax.v8i8")
+        return builder.zext(builder.call(find, [builder.bitcast(args[0], eight)]), args[0].type)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
 def lowest_bit(typingctx: Any, x: Any) -> Any:
     """Return the index of the lowest set bit of an int64 that is not 0."""
 
@@ -208,6 +221,20 @@ def lowest_bit(typingctx: Any, x: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.int64), codegen
+
+
+def make_pick(where: Sequence[int]) -> Any:
+    """Return a compiled operation ``pick(numbers)``: those that stand at some places of a tuple of float64."""
+
+    @intrinsic
+    def pick(typingctx: Any, numbers: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            values = cgutils.unpack_tuple(builder, args[0], len(numbers))
+            return context.make_tuple(builder, sig.return_type, [values[i] for i in where])
+
+        return types.BaseTuple.from_types((types.float64,) * len(where))(numbers), codegen
+
+    return pick
 
 
 @intrinsic

@@ -266,6 +266,29 @@ def foresee(game: Any, code: Any) -> Any:
     )
 
 
+@compiled(is_inlined=True)
+def foresee_nothing(game: Any) -> Any:
+    """Return what no move at all changes: everything as it is, for the seat to move."""
+    seat = widen(game.seat)
+    assume(seat >= 0)
+    center = game.sources[0]
+    return Change(
+        0,
+        seat,
+        center,
+        center,
+        game.mask,
+        game.holder,
+        game.counts[seat],
+        game.colors[seat],
+        game.open[seat],
+        game.full[seat],
+        game.floor[seat],
+        game.lid,
+        game.seat,
+    )
+
+
 @compiled
 def play(game: Any, code: Any) -> bool:
     """Play one move; return True if it took the last tiles of the round."""

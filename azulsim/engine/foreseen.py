@@ -6,6 +6,8 @@ only then is the game copied and the move played, and from then on the copy is w
 
 What was worked out once for all moves of a decision is not worked out again (`Known`): the functions `mover`,
 `points_of_lines`, `tiled_wall` and `tiles_on_table` read it here and count on a game.
+
+The position before a decision can be shown in the same way: a move of None has not been made.
 """
 
 from __future__ import annotations
@@ -50,14 +52,16 @@ class Foreseen(types.Type):  # type: ignore[misc]
 
     Parameters
     ----------
-    game, state, known, change : numba.types.Type
-        Of the game before the move, of `STATE`, of `Known`, and of what the move changes.
+    game, state, code, known, change : numba.types.Type
+        Of the game before the move, of `STATE`, of the move (that of None before a decision), of `Known`, and of what
+        the move changes.
     """
 
-    def __init__(self, game: Any, state: Any, known: Any, change: Any) -> None:
-        kinds = (game, game, state, types.int64, known, change)
+    def __init__(self, game: Any, state: Any, code: Any, known: Any, change: Any) -> None:
+        kinds = (game, game, state, code, known, change)
         self.members = [*zip(("game", "copy", "state", "code", "known", "change"), kinds, strict=True)]
-        super().__init__(f"Foreseen({game}, {state}, {known}, {change})")
+        self.is_moved = not isinstance(code, types.NoneType)
+        super().__init__(f"Foreseen({game}, {state}, {code}, {known}, {change})")
 
 
 class Patched(types.Type):  # type: ignore[misc]
@@ -97,7 +101,7 @@ def _build(kind: Any, *signature: Any) -> Any:
 
 @intrinsic
 def make_foreseen(typingctx: Any, game: Any, copy: Any, state: Any, code: Any, known: Any, change: Any) -> Any:
-    """Return the position after a move; only an intrinsic may return records inside of something else.
+    """Return the position after a move, or before any; only an intrinsic may return records inside something else.
 
     Parameters
     ----------
@@ -107,11 +111,12 @@ def make_foreseen(typingctx: Any, game: Any, copy: Any, state: Any, code: Any, k
         Memory for the position, should it have to be played.
     state : STATE
         Its `is_played` must be 0.
+    code : int or None
     known : Known
     change : Change
-        What `core.foresee` says of the move.
+        What `core.foresee` says of the move, or `core.foresee_nothing`.
     """
-    return _build(Foreseen(game, state, known, change), game, copy, state, types.int64, known, change)
+    return _build(Foreseen(game, state, code, known, change), game, copy, state, code, known, change)
 
 
 @intrinsic
@@ -142,7 +147,15 @@ def _as_record(position: Any) -> Any:
             position._state.is_played = 1
         return position._copy
 
-    return played if isinstance(position, Foreseen) else itself
+    def copied(position: Any) -> Any:
+        if not position._state.is_played:
+            copy_into(position._game, position._copy)
+            position._state.is_played = 1
+        return position._copy
+
+    if not isinstance(position, Foreseen):
+        return itself
+    return played if position.is_moved else copied
 
 
 @compiled
@@ -190,7 +203,7 @@ def _mover(position: Any) -> Any:
     def known(position: Any) -> Any:
         return _seat_before(position) if position._state.is_played else position._change.mover
 
-    return known if isinstance(position, Foreseen) else counted
+    return known if isinstance(position, Foreseen) and position.is_moved else counted
 
 
 def _let_know(function: Any, count: Any, name: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from azulsim.engine.compiling import compiled, lowest_bit, popcount, widen
+from azulsim.engine.compiling import compiled, largest_byte, lowest_bit, popcount, widen
 from azulsim.engine.core import (
     DIAGONAL_BITS,
     column_bits,
@@ -235,8 +235,10 @@ def largest_left(game: Any, largest: Any, source: Any, others: Any) -> Any:
 @compiled(is_inlined=True)
 def _largest_lane(lanes: Any) -> Any:
     """Return the most tiles of one color, jokers not counted, in a word of color lanes."""
-    most = max(lane(lanes, 0), lane(lanes, 1))
-    return max(max(most, lane(lanes, 2)), max(lane(lanes, 3), lane(lanes, 4)))
+    return largest_byte(widen(lanes) & _COLOR_LANES)
+
+
+_COLOR_LANES = (1 << 40) - 1
 
 
 @compiled

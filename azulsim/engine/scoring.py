@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types as python_types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -20,12 +20,13 @@ from azulsim.engine.compiling import (
     copy_record,
     lowest_bit,
     make_call,
+    make_pick,
     make_record,
     popcount,
     reserve_record,
     widen,
 )
-from azulsim.engine.core import column_bits, foresee, play, run_across, run_down
+from azulsim.engine.core import column_bits, foresee, foresee_nothing, play, run_across, run_down
 from azulsim.engine.denial import find_denials
 from azulsim.engine.foreseen import STATE, Known, make_foreseen
 from azulsim.engine.general import NO_TARGET
@@ -57,6 +58,18 @@ PLACE_SIGNATURE = types.int64(GAME_TYPE, types.int64, types.int64, types.int64, 
 
 NOT_A_NUMBER = -2
 """Answer of a scored strategy whose score was NaN or infinite."""
+
+
+class Prepared(NamedTuple):
+    """What a score has worked out before it is asked for the moves of a decision."""
+
+    prepare: Callable[..., None]
+    """``prepare(position, notes, *params)``, which writes down what it finds of the position before the move."""
+    where: tuple[int, ...]
+    """For each of its parameters, which parameter of the strategy it is."""
+    notes: int
+    """Numbers it may write down, float64; all 0 at first."""
+
 
 _kind_of_line, _tile_of = general.kind_of_line, general.tile_of
 _count_possible, _points_at = general.count_possible, general.points_at
@@ -118,6 +131,7 @@ def make_scored(
     *,
     sees_position: bool,
     sees_denial: bool,
+    prepared: Prepared | None,
     key: str | None,
     is_foreseen: bool = False,
 ) -> Any:
@@ -126,24 +140,29 @@ def make_scored(
     Parameters
     ----------
     score : function
-        ``score(move, *params)`` or ``score(move, position, *params)``.
+        ``score(move, *params)``, ``score(move, position, *params)`` or ``score(move, position, notes, *params)``.
     n_params : int
         Number of parameters, read from the seat at play time: another value recompiles nothing.
     sees_position : bool
         True if the score also takes the position after the move.
     sees_denial : bool
         True if the score reads the field `denial`, which costs half as much as all others together.
+    prepared : Prepared or None
+        What fills the notes of a score that takes them.
     key : str or None
         Cache key of the score's own text; None keeps nothing on disk.
     is_foreseen : bool
-        True to show the score the position without playing the move (`engine.foreseen`), which some cannot do with.
+        True to show score and `prepare` positions without playing a move or copying the game (`engine.foreseen`), which
+        some cannot do with.
     """
     value_of = _make_foreseen_value(score) if is_foreseen else _make_value_of(score, play, sees_position)
+    notes_of, memory = _make_notes_of(prepared, is_foreseen=is_foreseen)
 
     @compiled(key=f"{key}:foreseen" if key and is_foreseen else key)
     def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look(game, allowed)
+        notes = notes_of(game, now, make_record(memory).notes, params)
         if sees_denial:
             denials = reserve_record(DENIALS).of_take
             find_denials(game, denials)
@@ -165,7 +184,7 @@ def make_scored(
                     code = make_code(source, color, line)
                     denied = denials[take_index(code)] if sees_denial else 0
                     move = as_floats(describe(game, now, target, points, denied, source, color, line))
-                    value = value_of(game, now, move, code, params)
+                    value = value_of(game, now, move, code, notes + params)
                     if value - value != 0.0:
                         return NOT_A_NUMBER
                     best = keep_best(best, decision_key, value, code)
@@ -175,10 +194,17 @@ def make_scored(
 
 
 def make_scored_general(
-    score: Callable[..., float], n_params: int, *, sees_position: bool, sees_denial: bool, key: str | None
+    score: Callable[..., float],
+    n_params: int,
+    *,
+    sees_position: bool,
+    sees_denial: bool,
+    prepared: Prepared | None,
+    key: str | None,
 ) -> Any:
     """Return the same for all other walls and for jokers."""
     value_of = _make_value_of(score, general.play, sees_position)
+    notes_of, memory = _make_notes_of(prepared, is_foreseen=False)
     look_general, update_target, describe_general = general.look, general.update_target, general.describe
     takes_of, code_of_take, find_keeps = general.takes_of, general.code_of_take, general.find_keeps
     split_take, find_denials = general.split_take, general.find_denials
@@ -187,6 +213,7 @@ def make_scored_general(
     def scored(game: Any, allowed: Any, decision_key: Any, seat: Any) -> Any:
         params = to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params)
         now = look_general(game)
+        notes = notes_of(game, now, make_record(memory).notes, params)
         if sees_denial:
             denials = reserve_record(DENIALS).of_take
             find_denials(game, denials)
@@ -209,13 +236,46 @@ def make_scored_general(
                         target = update_target(game, now, target, take, color, line)
                         denied = denials[take_index(code)] if sees_denial else 0
                         move = as_floats(describe_general(game, now, target, take, denied, code))
-                        value = value_of(game, now, move, code, params)
+                        value = value_of(game, now, move, code, notes + params)
                         if value - value != 0.0:
                             return NOT_A_NUMBER
                         best = keep_best(best, decision_key, value, code)
         return best.code
 
     return scored
+
+
+def _make_notes_of(prepared: Prepared | None, *, is_foreseen: bool) -> Any:
+    """Return what asks for notes before a decision, with a dtype for their memory.
+
+    The notes come as a tuple: of their array, or an empty one for a score that takes none.
+    """
+    if prepared is None:
+
+        @compiled(key=None, is_inlined=True)
+        def no_notes(game: Any, now: Any, memory: Any, params: Any) -> Any:
+            return ()
+
+        return no_notes, np.dtype([("notes", "f8", (1,))])
+    prepare = numba.njit(nogil=True, forceinline=True, boundscheck=True)(positional(prepared.prepare))
+    pick = make_pick(prepared.where)
+
+    @compiled(key=None, is_inlined=True)
+    def notes_of(game: Any, now: Any, memory: Any, params: Any) -> Any:
+        if is_foreseen:
+            assume(game.is_general == 0)
+            known = Known(now.base_points, now.wall, now.table)
+            change = foresee_nothing(game)
+            prepare(
+                make_foreseen(game, reserve_record(GAME), make_record(STATE), None, known, change),
+                memory,
+                *pick(params),
+            )
+        else:
+            prepare(copy_record(game), memory, *pick(params))
+        return (memory,)
+
+    return notes_of, np.dtype([("notes", "f8", (prepared.notes,))])
 
 
 def _make_foreseen_value(score: Callable[..., float]) -> Any:
@@ -252,30 +312,27 @@ def _make_value_of(score: Callable[..., float], play: Any, sees_position: bool) 
     return value_of
 
 
-def make_placed(place: Callable[..., float], where: Sequence[int], *, key: str | None) -> Any:
+def make_placed(place: Callable[..., float], n_params: int, where: Sequence[int], *, key: str | None) -> Any:
     """Return the compiled `place` that takes the best-scored space, ties broken by `tie_priority`.
 
     Parameters
     ----------
     place : function
         ``place(spot, *params)``.
+    n_params : int
+        Number of parameters of the strategy.
     where : sequence of int
         For each of its parameters, which parameter of the strategy it is.
     key : str or None
         As for `make_scored`.
     """
     inner = numba.njit(nogil=True)(positional(place))
-    positions = np.array([*where] or [0], np.int64)
-    n_params = len(where)
+    pick = make_pick(where)
     look_at_spot = describe_spot
 
     @compiled(key=None if key is None else f"{key}:place")
     def placed(game: Any, seat_number: Any, line: Any, columns: Any, decision_key: Any, seat: Any) -> Any:
-        values = numba.carray(as_pointer(seat.params), max(1, seat.n_params), np.float64)
-        chosen = np.zeros(max(1, n_params))
-        for i in range(n_params):
-            chosen[i] = values[positions[i]]
-        params = to_fixed_tuple(chosen, n_params)
+        params = pick(to_fixed_tuple(numba.carray(as_pointer(seat.params), n_params, np.float64), n_params))
         tile = _tile_of(_kind_of_line(game, seat_number, line))
         tiles = np.empty(6, np.int64)
         for color in range(6):

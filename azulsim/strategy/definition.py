@@ -18,6 +18,7 @@ from azulsim.engine.compiling import address_of, as_pointer, assume, compiled, c
 from azulsim.engine.narrowing import address_of_wrapped
 from azulsim.engine.record import WRAP
 from azulsim.engine.scoring import (
+    Prepared,
     address_of_move,
     address_of_place,
     make_placed,
@@ -33,6 +34,7 @@ from azulsim.strategy.parameters import (
     first_telling_line,
     list_names,
     merge_params,
+    own_parameters,
     split_parameters,
 )
 from azulsim.strategy.wrapping import Wrap
@@ -46,9 +48,13 @@ _CHANGES = {"copy_record", "deal_round", "play", "tile", "tile_lines"}
 _SHAPES: dict[tuple[str, ...], Shape] = {
     ("move",): "score",
     ("move", "position"): "score_position",
+    ("move", "position", "notes"): "score_position",
     ("view", "moves", "rng"): "choose",
     ("scratch", "moves", "key", "params", "workspace"): "move",
 }
+
+MAX_NOTES = 4096
+"""Numbers that a score may have written down before a decision; they lie on the stack."""
 
 SPEEDS: dict[Shape, tuple[Speed, ...]] = {
     "score": ("compiled", "batched", "plain"),
@@ -66,8 +72,9 @@ class Definition(Authored):
     Attributes
     ----------
     shape : str
-        ``score(move, *, ...)``, ``score_position``: ``score(move, position, *, ...)``, ``choose(view, moves, rng, *,
-        ...)``, or compiled ``move(scratch, moves, key, params, workspace)``.
+        ``score(move, *, ...)``, ``score_position``: ``score(move, position, *, ...)`` or ``score(move, position,
+        notes, *, ...)``, ``choose(view, moves, rng, *, ...)``, or compiled ``move(scratch, moves, key, params,
+        workspace)``.
     workspace : int
         Bytes of its own memory that a compiled move asks for; zeroed before each game.
     reads_only : bool
@@ -75,12 +82,19 @@ class Definition(Authored):
     place : function or None
         ``place(spot, *, ...)`` scores the spaces for a tile on a wall with a choice; its keyword parameters are
         parameters of the strategy. Without one the engine's default is used.
+    prepare : function or None
+        ``prepare(position, notes, *, ...)`` writes down what a score that takes notes wants to know of the position
+        before the move, once a decision; its keyword parameters are parameters of the strategy.
+    notes : int
+        How many numbers that may be.
     """
 
     shape: Shape
     workspace: int
     reads_only: bool
     place: Callable[..., Any] | None
+    prepare: Callable[..., Any] | None
+    notes: int
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself, as in a test of a score on one made-up move."""
@@ -96,6 +110,8 @@ def strategy(
     workspace: int = 0,
     reads_only: bool = False,
     place: Callable[..., Any] | None = None,
+    prepare: Callable[..., Any] | None = None,
+    notes: int = 0,
     limits: Limits | None = None,
 ) -> Callable[[Callable[..., Any]], Definition]: ...
 
@@ -107,15 +123,20 @@ def strategy(
     workspace: int = 0,
     reads_only: bool = False,
     place: Callable[..., Any] | None = None,
+    prepare: Callable[..., Any] | None = None,
+    notes: int = 0,
     limits: Limits | None = None,
 ) -> Definition | Callable[[Callable[..., Any]], Definition]:
     """Make a function a strategy; use as a decorator.
 
     The names of the function's positional parameters say which kind it is: ``score(move)``, ``score(move,
-    position)``, ``choose(view, moves, rng)``, or a compiled ``move(scratch, moves, key, params, workspace)``.
+    position)``, ``score(move, position, notes)``, ``choose(view, moves, rng)``, or a compiled ``move(scratch, moves,
+    key, params, workspace)``.
     Keyword-only parameters with numbers as defaults are the strategy's own parameters; a compiled move names its own
     in `params`, and reads them from the array in that order. `limits` gives the lowest and highest value of
     parameters that not every number fits, as in ``limits={"nodes": (1, 1e9)}``.
+
+    A score that takes `notes` names what fills them, and how many numbers they are: ``prepare=function, notes=5``.
 
     Raises
     ------
@@ -130,9 +151,10 @@ def strategy(
             raise InputError(f"strategy {function.__name__!r}: params= is for compiled moves; use keyword parameters")
         own = dict(params or defaults)
         if place is not None:
-            _check_place(function.__name__, place, own)
+            _check_helper(function.__name__, "place", place, ("spot",), own)
+        _check_notes(function, prepare, notes, own)
         check_limits(function.__name__, own, limits or {})
-        return Definition(function, own, limits or {}, shape, workspace, reads_only, place)
+        return Definition(function, own, limits or {}, shape, workspace, reads_only, place, prepare, notes)
 
     return define if function is None else define(function)
 
@@ -149,15 +171,35 @@ def _inspect(function: Callable[..., Any]) -> tuple[Shape, dict[str, float]]:
     return shape, defaults
 
 
-def _check_place(name: str, place: Callable[..., Any], params: Mapping[str, float]) -> None:
-    first, *others = inspect.signature(place).parameters.values()
-    if first.name != "spot" or any(other.kind is not other.KEYWORD_ONLY for other in others):
-        raise InputError(f"strategy {name!r}: write place(spot, *, ...) with parameters of the strategy")
-    for other in others:
-        if other.name not in params:
+def _check_notes(
+    function: Callable[..., Any], prepare: Callable[..., Any] | None, notes: int, params: Mapping[str, float]
+) -> None:
+    name = function.__name__
+    takes_notes = "notes" in inspect.signature(function).parameters
+    if takes_notes != (prepare is not None):
+        wrong = "takes notes, which nothing prepares" if takes_notes else "prepares notes, which it does not take"
+        raise InputError(
+            f"strategy {name!r}: {wrong}; write @strategy(prepare=..., notes=...) over score(move, position, notes)"
+        )
+    if prepare is not None:
+        _check_helper(name, "prepare", prepare, ("position", "notes"), params)
+    if type(notes) is not int or not (prepare is not None) <= notes <= (prepare is not None) * MAX_NOTES:
+        limits = f"a whole number from 1 to {MAX_NOTES}" if takes_notes else "left out without prepare="
+        raise InputError(f"strategy {name!r}: notes={notes!r}: must be {limits}")
+
+
+def _check_helper(
+    name: str, role: str, helper: Callable[..., Any], given: Sequence[str], params: Mapping[str, float]
+) -> None:
+    """Complain of a `place` or `prepare` that takes anything but what it is given and parameters of the strategy."""
+    own = own_parameters(helper)
+    if [*inspect.signature(helper).parameters] != [*given, *own]:
+        raise InputError(f"strategy {name!r}: write {role}({', '.join(given)}, *, ...) with parameters of the strategy")
+    for other in own:
+        if other not in params:
             raise InputError(
-                f"strategy {name!r}: place has a parameter {other.name!r} that the strategy has not"
-                + did_you_mean(other.name, params)
+                f"strategy {name!r}: {role} has a parameter {other!r} that the strategy has not"
+                + did_you_mean(other, params)
             )
 
 
@@ -253,13 +295,18 @@ class Strategy:
         """The compiled ``move(game, allowed, key, seat)``, kept alive here while its address is used."""
         if self.definition.shape == "move":
             return _adapt_move(self.definition, self._key, is_general=False)
-        names = self.definition.function.__code__.co_names
-        if self.definition.shape == "score_position" and _CHANGES.isdisjoint(names):
+        if self.definition.shape == "score_position" and _CHANGES.isdisjoint(self._named):
             foreseeing = self._make_scored(partial(make_scored, is_foreseen=True))
             with contextlib.suppress(Exception):  # whatever Numba raises if the score does more than read
                 address_of_move(foreseeing)
                 return foreseeing
         return self._make_scored(make_scored)
+
+    @property
+    def _named(self) -> set[str]:
+        """What a score and its `prepare` name themselves."""
+        functions = (self.definition.function, self.definition.prepare)
+        return {name for function in functions if function for name in function.__code__.co_names}
 
     @cached_property
     def general_move(self) -> Any:
@@ -275,17 +322,27 @@ class Strategy:
             len(definition.defaults),
             sees_position=definition.shape == "score_position",
             sees_denial="denial" in list_names(definition.function),
+            prepared=self._prepared,
             key=self._key,
         )
+
+    @property
+    def _prepared(self) -> Prepared | None:
+        prepare = self.definition.prepare
+        return prepare and Prepared(prepare, self._places_of_params(prepare), self.definition.notes)
+
+    def _places_of_params(self, helper: Callable[..., Any]) -> tuple[int, ...]:
+        """Return for each parameter of a `place` or `prepare` which parameter of the strategy it is."""
+        names = [*self.definition.defaults]
+        return tuple(names.index(name) for name in own_parameters(helper))
 
     @cached_property
     def place(self) -> Any:
         """The compiled ``place(game, seat number, line, columns, key, seat)``; None for the engine's default."""
-        if self.definition.place is None:
+        place = self.definition.place
+        if place is None:
             return None
-        names = list(self.definition.defaults)
-        wanted = [p.name for p in inspect.signature(self.definition.place).parameters.values()][1:]
-        return make_placed(self.definition.place, [names.index(name) for name in wanted], key=self._key)
+        return make_placed(place, len(self.definition.defaults), self._places_of_params(place), key=self._key)
 
     @cached_property
     def address(self) -> int:

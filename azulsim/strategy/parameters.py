@@ -67,6 +67,11 @@ def split_parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dic
     return tuple(names), defaults
 
 
+def own_parameters(function: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's keyword-only parameters."""
+    return [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+
+
 def list_names(function: Callable[..., Any]) -> set[str]:
     """Return the names of all globals and attributes that a function uses, itself or through functions it names."""
     names: set[str] = set()

@@ -6,8 +6,8 @@ and in compiled code alike, but for `copy_record`, `lowest_bit` and `popcount`, 
 Seats count from 0; sources, lines, rows and columns as on the table: source 0 is the center, line 0 the floor line,
 rows and columns 1 to 5; colors are 0 B, 1 Y, 2 R, 3 K, 4 W, 5 joker.
 
-Everything works under all rules, but for `column_of`, `diagonal_of`, `tiling_points` and `wall_when_tiled`, which know
-the printed wall only, and `lines_of`, `sources_of` and `make_code`, which know no jokers.
+Everything works under all rules, but for `column_of`, `diagonal_of`, `tiled_wall`, `tiling_points` and
+`wall_when_tiled`, which know the printed wall only, and `lines_of`, `sources_of` and `make_code`, which know no jokers.
 
 `deal_round`, `end_round`, `play`, `tile` and `tile_lines` change the position they are given, which is a copy that a
 strategy may spoil.
@@ -59,7 +59,6 @@ __all__ = [
     "best_gain",
     "best_rival",
     "best_space",
-    "best_space_if_tiled",
     "bonus_points",
     "color_of_line",
     "column_of",
@@ -88,6 +87,7 @@ __all__ = [
     "has_tile",
     "is_allowed",
     "is_marker_in_center",
+    "is_printed",
     "is_round_over",
     "keep_only",
     "lane",
@@ -101,6 +101,7 @@ __all__ = [
     "nth_move",
     "penalty_of",
     "play",
+    "points_of_tile",
     "popcount",
     "run_across",
     "run_down",
@@ -113,6 +114,7 @@ __all__ = [
     "tie_priority",
     "tile",
     "tile_lines",
+    "tiled_wall",
     "tiling_points",
     "wall_when_tiled",
 ]
@@ -138,6 +140,12 @@ def seat_to_move(position: Any) -> int:
 def score_of(position: Any, seat: int) -> int:
     """Return a seat's score, points."""
     return widen(position.score[seat])
+
+
+@compiled
+def is_printed(position: Any) -> bool:
+    """Return True if each tile has one space in a row, printed on the wall, and there are no jokers."""
+    return widen(position.is_general) == 0
 
 
 @compiled
@@ -294,25 +302,8 @@ def best_space(position: Any, seat: int, line: int) -> Any:
             return 0, 0
         best, points = _best_column(record, wall, row, columns)
         return widen(best) + 1, widen(points)
-    return _printed_space(position, seat, line, wall)
-
-
-@compiled(is_inlined=True)
-def _printed_space(position: Any, seat: int, line: int, wall: Any) -> Any:
-    """Return (column from 1, points) of the space of a line's color on a printed wall as it lies."""
-    row = line - 1
     column = widen(column_of(row, (widen(position.colors[seat]) >> (4 * line)) & 15))
     return column + 1, widen(points_of_tile(wall | 1 << (5 * row + column), row, column))
-
-
-@compiled(is_inlined=True)
-def best_space_if_tiled(position: Any, seat: int, line: int) -> Any:
-    """Return what `best_space` would if all complete lines were tiled, for a line that is not; changes nothing."""
-    if position.is_general:
-        copy = copy_record(as_record(position))
-        tile_lines(copy, seat)
-        return best_space(copy, seat, line)
-    return _printed_space(position, seat, line, tiled_wall(position, seat))
 
 
 @compiled
