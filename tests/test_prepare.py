@@ -15,18 +15,14 @@ from azulsim.rules import VARIANTS, Rules
 from azulsim.strategy import Definition, Strategy, strategy
 from azulsim.strategy.definition import SPEEDS
 from azulsim.strategy.toolbox import (
-    compiled,
     count_floor,
     count_on_table,
     end_round,
     mover,
-    play as play_code,
     score_if_tiled,
     score_of,
     seat_to_move,
     tile_lines,
-    tiled_wall,
-    tiles_on_table,
 )
 
 ALL_RULES = {"standard": Rules(), **VARIANTS}

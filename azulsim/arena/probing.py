@@ -18,6 +18,7 @@ from azulsim.arena.block import Tables
 from azulsim.arena.blockplay import Blockplay
 from azulsim.engine import driver
 from azulsim.engine.driver import DECISION_ROOT, HEIRS, JOB, NO_ROOT, TEMPO_ROOT, Log
+from azulsim.engine.record import NONE_FALLEN
 from azulsim.schema import MOVES, OTHER, PROBE_KINDS, PROBES, ROOTS, TAKE, TAKE_ONLY
 
 Array = npt.NDArray[Any]
@@ -138,7 +139,7 @@ def _price_spaces(positions: Array, seats: Array) -> Array:
     each = np.arange(len(positions))
     most = positions["n_floor"].astype(np.int64)
     fallen = positions["floor"][each, seats].astype(np.int64)
-    penalty = positions["penalty"].astype(np.int64)
+    penalty = positions["penalty"][:, NONE_FALLEN:].astype(np.int64)
     with_marker = penalty[each, np.minimum(fallen + positions["marker_space"], most)]
     price: Array = with_marker - penalty[each, np.minimum(fallen, most)] + positions["marker_price"]
     return price

@@ -11,7 +11,17 @@ import numpy as np
 
 from azulsim.engine.compiling import assume, compiled, lowest_bit, popcount, widen
 from azulsim.engine.luck import below, derive
-from azulsim.engine.record import ALL_LANES, HOLDER, JOKER, LANE_TOPS, LANES, LOTTERY, ROTATION, SOURCE_LANES
+from azulsim.engine.record import (
+    ALL_LANES,
+    HOLDER,
+    JOKER,
+    LANE_TOPS,
+    LANES,
+    LOTTERY,
+    NONE_FALLEN,
+    ROTATION,
+    SOURCE_LANES,
+)
 from azulsim.rules import MAX_PLAYERS, Termination
 
 ROW_COMPLETED = int(Termination.ROW_COMPLETED)
@@ -130,6 +140,18 @@ _ROW = np.uint64(31)
 @compiled
 def tiling_points(wall: Any, full: Any, colors: Any) -> Any:
     """Return the points if the complete lines `full` were tiled now, top to bottom (3.2)."""
+    return tile_in_mind(wall, full, colors)[0]
+
+
+@compiled
+def wall_when_tiled(wall: Any, full: Any, colors: Any) -> Any:
+    """Return the wall with the tiles of the complete lines on it."""
+    return tile_in_mind(wall, full, colors)[1]
+
+
+@compiled(is_inlined=True)
+def tile_in_mind(wall: Any, full: Any, colors: Any) -> Any:
+    """Return the points of tiling the complete lines `full` now, top to bottom (3.2), and the wall then."""
     points = 0
     while full:
         line = lowest_bit(full)
@@ -138,13 +160,13 @@ def tiling_points(wall: Any, full: Any, colors: Any) -> Any:
         column = column_of(row, (colors >> (4 * line)) & 15)
         wall |= 1 << (5 * row + column)
         points += points_of_tile(wall, row, column)
-    return points
+    return points, wall
 
 
 @compiled
 def floor_penalty(game: Any, fallen: Any) -> Any:
     """Return the points lost for a number of fallen tiles, marker included (2.11)."""
-    return widen(game.penalty[np.uint64(min(fallen, widen(game.n_floor)))])
+    return widen(game.penalty[np.uint64(NONE_FALLEN + min(fallen, widen(game.n_floor)))])
 
 
 @compiled

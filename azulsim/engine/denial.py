@@ -7,30 +7,36 @@ from typing import Any
 import numpy as np
 
 from azulsim.engine.compiling import compiled, lowest_bit, reserve_record, widen
-from azulsim.engine.core import COLUMN_BITS, column_of, floor_penalty, lane, points_of_tile, tiling_points
-from azulsim.engine.moves import make_code, take_index, wall_when_tiled
-from azulsim.engine.record import DENIALS, LANE_TOPS, LANES
-from azulsim.rules import MAX_DISPLAYS, MAX_FLOOR_SPACES
+from azulsim.engine.core import (
+    COLUMN_BITS,
+    column_of,
+    floor_penalty,
+    lane,
+    points_of_tile,
+    tiling_points,
+    wall_when_tiled,
+)
+from azulsim.engine.moves import make_code, take_index
+from azulsim.engine.record import DENIALS, LANE_TOPS, LANES, MAX_TILES, NONE_FALLEN
+from azulsim.rules import MAX_DISPLAYS
 
 NOTHING = -20_000
 """Stands for the gain where there is nothing to take."""
 
-_TILES = 32
-"""Numbers of tiles for which gains are kept: more than there are tiles of a color."""
-_LINES = 5
+_TILES = MAX_TILES + 1
+"""Numbers of tiles for which gains are kept."""
 GAINS = np.dtype(
     [
         ("without_marker", "i2", 5 * _TILES),
         ("with_marker", "i2", 5 * _TILES),
-        ("penalties", "i2", _LINES + MAX_FLOOR_SPACES + 2 + _TILES),
     ]
 )
 """A seat's best exact gain from taking 0 to 31 tiles of a color, color by color, from a display or a center without the
-marker, and with the marker; points lost for -5 to 45 fallen tiles."""
+marker, and with the marker."""
 _SCRATCH = np.dtype([("gains", GAINS), ("offers", "i8", MAX_DISPLAYS + 1)])
 
-_IS_FILLED = np.array([0] * _LINES + [-1] * _TILES, np.int16)
-"""All bits set from index 5 on."""
+_IS_FILLED = np.array([0] * NONE_FALLEN + [-1] * _TILES, np.int16)
+"""All bits set from index `NONE_FALLEN` on."""
 _FILLED_LANES = 0x7F7F7F7F7F
 _index = np.uint64
 """Indices that never count from the end, so that loops over them are done many elements at a time."""
@@ -64,11 +70,7 @@ def find_gains(game: Any, seat: Any, gains: Any) -> None:
         pushed |= game.sources[source]
     most = game.sources[0] + pushed  # of each color, or a few more
     is_marked = game.holder < 0
-    n_floor, penalties = widen(game.n_floor), gains.penalties
-    for i in range(MAX_FLOOR_SPACES):
-        penalties[_index(_LINES + i)] = game.penalty[_index(i)]
-    for i in range(_TILES + 2):
-        penalties[_index(_LINES + MAX_FLOOR_SPACES + i)] = game.penalty[_index(MAX_FLOOR_SPACES)]
+    n_floor, penalties = widen(game.n_floor), game.penalty
     fallen = min(widen(game.floor[seat]), n_floor)
     fallen_with = min(fallen + game.marker_space, n_floor)
     price = floor_penalty(game, fallen_with) - floor_penalty(game, fallen) + game.marker_price
@@ -96,7 +98,9 @@ def find_gains(game: Any, seat: Any, gains: Any) -> None:
             _raise(gains.with_marker, penalties, color, fallen_with, room, points, price)
     for color in range(5):
         gains.without_marker[_index(_TILES * color)] = NOTHING
-        gains.with_marker[_index(_TILES * color)] = NOTHING
+    if is_marked:
+        for color in range(5):
+            gains.with_marker[_index(_TILES * color)] = NOTHING
 
 
 @compiled(is_borrowing=True, is_inlined=True)
@@ -105,7 +109,7 @@ def _start(gains: Any, penalties: Any, fallen: Any, price: Any, unfilled: Any) -
 
     `unfilled` has a bit for every such line, as `GAME.open` has.
     """
-    now, at = np.int16(penalties[_index(_LINES + fallen)] - price), _index(_LINES + fallen)
+    now, at = np.int16(penalties[_index(NONE_FALLEN + fallen)] - price), _index(NONE_FALLEN + fallen)
     least = (
         _least(unfilled, 0, price),
         _least(unfilled, 1, price),
@@ -128,8 +132,8 @@ def _least(unfilled: Any, color: Any, price: Any) -> Any:
 @compiled(is_borrowing=True, is_inlined=True)
 def _raise(gains: Any, penalties: Any, color: Any, fallen: Any, room: Any, points: Any, price: Any) -> None:
     """Raise the gains of a color to those of completing a line that brings points, where they are more."""
-    first, at, filled = _index(_TILES * color), _index(_LINES + fallen - room), _index(_LINES - room)
-    best, cost = np.int16(points + penalties[_index(_LINES + fallen)]), np.int16(price)
+    first, at, filled = _index(_TILES * color), _index(NONE_FALLEN + fallen - room), _index(NONE_FALLEN - room)
+    best, cost = np.int16(points + penalties[_index(NONE_FALLEN + fallen)]), np.int16(price)
     for tiles in range(_TILES):
         gain = np.int16(best - penalties[at + _index(tiles)]) & _IS_FILLED[filled + _index(tiles)]
         gain = np.int16(gain - cost)
@@ -177,6 +181,7 @@ def find_denials(game: Any, denials: Any) -> None:
     scratch = reserve_record(_SCRATCH)
     gains, center = scratch.gains.without_marker, game.sources[0]
     find_gains(game, seat, scratch.gains)
+    if_empty = 0 if game.mask & (game.mask - 1) == 0 else NOTHING  # the only take leaves nothing to gain
     first = second = NOTHING
     displays = displays_in_use(game)
     while displays:
@@ -192,21 +197,20 @@ def find_denials(game: Any, denials: Any) -> None:
     if center:
         for color in range(5):
             others = next_best if gain_of(gains, color, lane(center, color)) == best else best
-            after = max(first, others)
-            denials[take_index(make_code(0, color, 0))] = before - (0 if after == NOTHING else after)
+            denials[take_index(make_code(0, color, 0))] = before - max(max(first, if_empty), others)
     if game.holder < 0:
         gains = scratch.gains.with_marker
     displays = displays_in_use(game)
     while displays:
         source = lowest_bit(displays)
         displays &= displays - 1
-        rest = second if scratch.offers[source] == first else first
+        rest = max(second if scratch.offers[source] == first else first, if_empty)
         then = center + game.sources[source]
         best, next_best = _two_best(gains, then)
         for color in range(5):
             others = next_best if gain_of(gains, color, lane(then, color)) == best else best
             after = max(max(others, rest), gain_of(gains, color, lane(center, color)))
-            denials[take_index(make_code(source, color, 0))] = before - (0 if after == NOTHING else after)
+            denials[take_index(make_code(source, color, 0))] = before - after
 
 
 @compiled(is_inlined=True)

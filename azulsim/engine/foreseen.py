@@ -22,8 +22,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, make_attribute_wrapper, models, overload, overload_attribute, register_model
 
 from azulsim.engine.compiling import compiled, copy_into, widen
-from azulsim.engine.core import play, tiling_points
-from azulsim.engine.moves import sum_table, wall_when_tiled
+from azulsim.engine.core import play, tiling_points, wall_when_tiled
+from azulsim.engine.moves import sum_table
 from azulsim.engine.record import GAME
 
 STATE = np.dtype([("is_played", "i1")])

@@ -16,6 +16,7 @@ from azulsim.engine.core import (
     lane,
     run_across,
     run_down,
+    tile_in_mind,
     tiling_points,
 )
 from azulsim.engine.luck import derive
@@ -195,16 +196,6 @@ class _Target(NamedTuple):
 
 
 @compiled
-def wall_when_tiled(wall: Any, full: Any, colors: Any) -> Any:
-    """Return the wall with the tiles of the complete lines on it."""
-    while full:
-        line = lowest_bit(full)
-        full &= full - 1
-        wall |= 1 << (5 * (line - 1) + column_of(line - 1, (colors >> (4 * line)) & 15))
-    return wall
-
-
-@compiled
 def sum_table(position: Any) -> Any:
     """Return the tiles on the table, all displays and the center, in color lanes."""
     table = position.sources[0]
@@ -259,16 +250,17 @@ def look(game: Any, allowed: Any) -> Any:
     seat = widen(game.seat)
     wall, full, colors = widen(game.wall[seat]), widen(game.full[seat]), widen(game.colors[seat])
     fallen = widen(game.floor[seat])
+    points, tiled = tile_in_mind(wall, full, colors)
     return _Before(
         allowed.mask,
         allowed.open,
-        wall_when_tiled(wall, full, colors),
+        tiled,
         wall,
         widen(game.counts[seat]),
         colors,
         full,
         fallen,
-        tiling_points(wall, full, colors),
+        points,
         floor_penalty(game, fallen),
         widen(game.holder < 0),
         game.marker_space if game.holder < 0 else 0,

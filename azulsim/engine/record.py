@@ -26,6 +26,11 @@ from numba import from_dtype
 
 from azulsim.rules import COLORS, MAX_DISPLAYS, MAX_FLOOR_SPACES, MAX_PLAYERS, Rules
 
+MAX_TILES = 31
+"""Tiles that a move may take: more than there are of a color."""
+NONE_FALLEN = 5
+"""Where `penalty` says what no fallen tile costs: a line with room for that many may come off (`engine.denial`)."""
+
 GAME = np.dtype(
     [
         ("bag", "i8"),
@@ -53,7 +58,11 @@ GAME = np.dtype(
         ("n_bag", "i1"),
         ("termination", "i1"),
         # the rules, as numbers
-        ("penalty", "i2", MAX_FLOOR_SPACES + 1),  # points lost for k occupied spaces; with more than n_floor, no more
+        (
+            "penalty",
+            "i2",
+            NONE_FALLEN + MAX_FLOOR_SPACES + MAX_TILES + 1,
+        ),  # points lost for k at NONE_FALLEN + k
         ("row_bonus", "i2"),
         ("column_bonus", "i2"),
         ("color_bonus", "i2"),
@@ -148,8 +157,8 @@ def _make_template(rules: Rules, players: int) -> npt.NDArray[Any]:
     game["per_display"] = rules.tiles_per_display
     n_floor = len(rules.floor_penalties)
     game["n_floor"] = n_floor
-    game["penalty"] = -sum(rules.floor_penalties)
-    game["penalty"][: n_floor + 1] = np.cumsum([0, *(-points for points in rules.floor_penalties)])
+    game["penalty"][NONE_FALLEN:] = -sum(rules.floor_penalties)
+    game["penalty"][NONE_FALLEN:][: n_floor + 1] = np.cumsum([0, *(-points for points in rules.floor_penalties)])
     game["row_bonus"] = rules.bonus.row
     game["column_bonus"] = rules.bonus.column
     game["color_bonus"] = rules.bonus.color

@@ -10,7 +10,7 @@ A strategy is one function with the decorator `@strategy`, of one of four kinds 
     def wary(move, position, *, fear=0.5): ...          # scores the position after the move; compiled or plain
 
     @strategy(prepare=count_needs, notes=6)
-    def needy(move, position, notes, *, need=0.4): ...  # and reads what `prepare` noted once for all moves of a decision
+    def needy(move, position, notes, *, need=0.4): ...  # and reads what `prepare` noted once a decision
 
     @strategy
     def mine(view, moves, rng): ...                     # any Python at all; returns an index into `moves`

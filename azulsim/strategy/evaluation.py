@@ -24,10 +24,11 @@ from azulsim.engine.core import (
     run_down,
     run_points,
     tiling_points,
+    wall_when_tiled,
 )
 from azulsim.engine.general import best_column, columns_in_mind, kinds_of_lines, tile_in_mind, tiles_in_mind
 from azulsim.engine.luck import mix
-from azulsim.engine.moves import diagonal_of, wall_when_tiled
+from azulsim.engine.moves import diagonal_of
 from azulsim.engine.record import HOLDER
 from azulsim.rules import MAX_PLAYERS
 

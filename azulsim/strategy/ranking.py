@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from azulsim.engine.compiling import compiled, lowest_bit, widen
-from azulsim.engine.core import column_of, lane
-from azulsim.engine.moves import lines_of, make_code, sources_of, wall_when_tiled
+from azulsim.engine.core import column_of, lane, wall_when_tiled
+from azulsim.engine.moves import lines_of, make_code, sources_of
 from azulsim.engine.record import JOKER, MAX_LEGAL, WITH_JOKERS
 from azulsim.engine.table import list_moves, play
 from azulsim.strategy.evaluation import EVALUATION, find_board, look_at_walls, value_lines, value_seat

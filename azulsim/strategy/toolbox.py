@@ -36,7 +36,9 @@ from azulsim.engine.core import (
     run_down,
     run_points,
     settle,
+    tile_in_mind,
     tiling_points,
+    wall_when_tiled,
 )
 from azulsim.engine.denial import GAINS, NOTHING, displays_in_use, find_gains, gain_of
 from azulsim.engine.foreseen import as_record, mover, points_of_lines, tiled_wall, tiles_on_table
@@ -47,7 +49,6 @@ from azulsim.engine.moves import (
     make_code,
     sources_of,
     tie_priority,
-    wall_when_tiled,
 )
 from azulsim.engine.record import JOKER, MAX_LEGAL, WITH_JOKERS
 from azulsim.engine.table import count_moves, exact_gain, is_allowed, list_moves, nth_move, play, tile
@@ -355,8 +356,7 @@ def tile_lines(position: Any, seat: int) -> int:
         for color in range(6):
             position.tiles[seat, color] = _tiles_in_mind(position, seat, wall, kinds, color)
     else:
-        points = tiling_points(widen(position.wall[seat]), full, colors)
-        wall = wall_when_tiled(widen(position.wall[seat]), full, colors)
+        points, wall = tile_in_mind(widen(position.wall[seat]), full, colors)
     while full:
         line = lowest_bit(full)
         full &= full - 1
