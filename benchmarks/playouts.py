@@ -63,7 +63,7 @@ def _play_to_round_3(players: int) -> Iterator[npt.NDArray[Any]]:
 
 def playout_seconds(players: int) -> float:
     """Return the CPU seconds of a uniform playout to the end of the game, the tree's work included."""
-    player = Player(make_strategy(f"mcts(playouts={PLAYOUTS}, rounds=500, greed=0)"))
+    player = Player(make_strategy(f"mcts(playouts={PLAYOUTS}, rounds=100, greed=0)"))
     positions = list_positions(players)
     player.move(positions[0][0], 0)
     start = time.process_time()
